@@ -1,0 +1,1 @@
+"""MPMD partitioning of JAX programs."""

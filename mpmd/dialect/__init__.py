@@ -1,0 +1,1 @@
+"""A thin typed layer over the MLIR dialects that jaxlib ships."""

@@ -1,0 +1,1 @@
+"""The compiler passes, one module each, in folders that are the phases."""

@@ -1,0 +1,1 @@
+"""Clean-ups that several phases share."""

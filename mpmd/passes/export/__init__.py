@@ -1,0 +1,1 @@
+"""Export: donation, memory and validation of the final program."""

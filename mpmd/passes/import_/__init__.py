@@ -1,0 +1,1 @@
+"""Import: labels to fragments on meshes, transfers, mesh inference."""

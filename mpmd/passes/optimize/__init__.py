@@ -1,0 +1,1 @@
+"""Optimize: merging, splitting and scheduling fragments."""

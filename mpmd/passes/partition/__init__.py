@@ -1,0 +1,1 @@
+"""Partition: SPMD sharding propagation over the whole program."""

@@ -1,0 +1,204 @@
+"""A pipeline schedule as an immutable value: for each mesh the order in which its tasks run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mpmd.schedules.task import Kind, Task
+
+IntArray = NDArray[np.int64]
+NUM_KINDS = len(Kind)
+
+
+def encode(stage: Any, kind: Any, microbatch: Any, num_microbatches: int) -> Any:
+    """Maps tasks to integers; works on numbers and on arrays of them."""
+    return (stage * NUM_KINDS + kind) * num_microbatches + microbatch
+
+
+class Schedule:
+    """Per-mesh task lists and the placement of stages on meshes.
+
+    A schedule may hold millions of tasks, so inside it is one array of task codes (see `encode`)
+    with the tasks of each mesh side by side; `Task` objects are made when they are asked for.
+
+    `placement[stage, microbatch]` is the mesh of a stage. It depends on the microbatch only in
+    schedules that run several pipelines in parallel over the same meshes.
+    """
+
+    __slots__ = ("codes", "name", "num_microbatches", "num_stages", "offsets", "placement")
+
+    codes: IntArray
+    offsets: IntArray
+    placement: IntArray
+    name: str
+    num_stages: int
+    num_microbatches: int
+
+    def __init__(
+        self,
+        mesh_codes: Sequence[IntArray],
+        placement: Any,
+        num_microbatches: int,
+        name: str = "",
+    ) -> None:
+        """Takes the codes of each mesh; most callers want `from_table`, `parse` or a generator.
+
+        Args:
+          mesh_codes: for each mesh the codes of its tasks, in order.
+          placement: the mesh of each stage, or of each (stage, microbatch).
+          num_microbatches: how many microbatches the codes were made for.
+          name: the family the schedule belongs to, for messages.
+        """
+        by_stage = np.asarray(placement, dtype=np.int64)
+        if by_stage.ndim == 1:
+            by_stage = np.broadcast_to(by_stage[:, None], (len(by_stage), num_microbatches))
+        lengths = np.array([len(codes) for codes in mesh_codes], dtype=np.int64)
+        codes = np.concatenate([*mesh_codes, np.empty(0, np.int64)]).astype(np.int64, copy=False)
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        for array in (codes, offsets):
+            array.flags.writeable = False
+        set_slot = object.__setattr__
+        set_slot(self, "codes", codes)
+        set_slot(self, "offsets", offsets)
+        set_slot(self, "placement", by_stage)
+        set_slot(self, "name", name)
+        set_slot(self, "num_stages", len(by_stage))
+        set_slot(self, "num_microbatches", num_microbatches)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Schedule is immutable: {name} cannot be set")
+
+    @classmethod
+    def from_table(
+        cls,
+        table: Iterable[Iterable[Task | str]],
+        placement: Sequence[int] | None = None,
+        name: str = "",
+    ) -> Schedule:
+        """Makes a schedule from one list of tasks (or their text forms) per mesh.
+
+        The placement is read off the table unless it is given. Whether the table makes sense is
+        for `check` to say: a table with a mistake can still be printed and looked at.
+        """
+        rows = [[Task.parse(t) if isinstance(t, str) else t for t in row] for row in table]
+        if not any(rows):
+            raise ValueError("a schedule needs at least one task")
+        num_microbatches = 1 + max(task.microbatch for row in rows for task in row)
+        num_stages = 1 + max(task.stage for row in rows for task in row)
+        codes = [
+            np.array(
+                [encode(t.stage, t.kind, t.microbatch, num_microbatches) for t in row], np.int64
+            )
+            for row in rows
+        ]
+        if placement is None:
+            return cls(codes, _placement(rows, num_stages, num_microbatches), num_microbatches, name)
+        if len(placement) < num_stages:
+            raise ValueError(
+                f"the placement covers {len(placement)} stages, but the table has tasks of stage "
+                f"{num_stages - 1}"
+            )
+        return cls(codes, placement, num_microbatches, name)
+
+    @classmethod
+    def parse(cls, text: str) -> Schedule:
+        """Reads the text form: one line `mesh N: TASK TASK ...` per mesh, from mesh 0 on."""
+        rows: list[list[str]] = []
+        name = ""
+        for line in filter(None, (raw.strip() for raw in text.splitlines())):
+            head, colon, tail = line.partition(":")
+            words = head.split()
+            if colon and words == ["schedule"]:
+                name = tail.strip()
+            elif colon and words == ["mesh", str(len(rows))]:
+                rows.append(tail.split())
+            else:
+                raise ValueError(
+                    f"{line!r} is no line of a schedule: 'mesh {len(rows)}: TASK TASK ...' expected"
+                )
+        return cls.from_table(rows, name=name)
+
+    def __str__(self) -> str:
+        lines = [f"schedule: {self.name}"] if self.name else []
+        for mesh in range(self.num_meshes):
+            lines.append(f"mesh {mesh}: {' '.join(map(str, self.tasks(mesh)))}".rstrip())
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Schedule {self.name or 'table'}: {self.num_stages} stages on {self.num_meshes} "
+            f"meshes, {self.num_microbatches} microbatches, {len(self.codes)} tasks>"
+        )
+
+    @property
+    def num_meshes(self) -> int:
+        return len(self.offsets) - 1
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def mesh_codes(self, mesh: int) -> IntArray:
+        return self.codes[self.offsets[mesh] : self.offsets[mesh + 1]]
+
+    def decode(self, code: int) -> Task:
+        rest, microbatch = divmod(int(code), self.num_microbatches)
+        stage, kind = divmod(rest, NUM_KINDS)
+        return Task(stage, Kind(kind), microbatch)
+
+    def encode(self, task: Task) -> int:
+        return int(encode(task.stage, task.kind, task.microbatch, self.num_microbatches))
+
+    def tasks(self, mesh: int) -> list[Task]:
+        return [self.decode(code) for code in self.mesh_codes(mesh)]
+
+    def __iter__(self) -> Iterator[list[Task]]:
+        return (self.tasks(mesh) for mesh in range(self.num_meshes))
+
+    def mesh_of_position(self) -> IntArray:
+        """Returns, for each position of `codes`, the mesh whose list it is in."""
+        return np.repeat(np.arange(self.num_meshes), np.diff(self.offsets))
+
+    def stages(self) -> IntArray:
+        return self.codes // (NUM_KINDS * self.num_microbatches)
+
+    def kinds(self) -> IntArray:
+        return self.codes // self.num_microbatches % NUM_KINDS
+
+    def microbatches(self) -> IntArray:
+        return self.codes % self.num_microbatches
+
+    def __eq__(self, other: object) -> bool:
+        """Compares orders and placement; the name is a label, not part of the value."""
+        if not isinstance(other, Schedule):
+            return NotImplemented
+        return (
+            self.num_microbatches == other.num_microbatches
+            and np.array_equal(self.offsets, other.offsets)
+            and np.array_equal(self.codes, other.codes)
+            and np.array_equal(self.placement, other.placement)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.num_microbatches, self.offsets.tobytes(), self.codes.tobytes()))
+
+
+def _placement(rows: list[list[Task]], num_stages: int, num_microbatches: int) -> IntArray:
+    """Reads each task's mesh off the table: where a stage runs first is where it belongs."""
+    first = np.full(num_stages, -1, dtype=np.int64)
+    forward = np.full((num_stages, num_microbatches), -1, dtype=np.int64)
+    for mesh, row in enumerate(rows):
+        for task in row:
+            if first[task.stage] < 0:
+                first[task.stage] = mesh
+            if forward[task.stage, task.microbatch] < 0 or task.kind is Kind.F:
+                forward[task.stage, task.microbatch] = mesh
+    if (first < 0).any():
+        raise ValueError(f"the table has no task of stage {int(np.argmin(first))}")
+    placed = np.where(forward < 0, first[:, None], forward)
+    if (placed == placed[:, :1]).all():
+        return placed[:, 0]
+    return placed

@@ -1,0 +1,1 @@
+"""The runtime: loads and executes IFRT programs."""

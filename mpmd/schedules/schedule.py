@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from mpmd.schedules.task import Kind, Task
 
 IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 NUM_KINDS = len(Kind)
 
 
@@ -27,13 +28,25 @@ class Schedule:
 
     `placement[stage, microbatch]` is the mesh of a stage. It depends on the microbatch only in
     schedules that run several pipelines in parallel over the same meshes.
+
+    `paired` marks tasks that run together with the next one of their mesh, which the text form
+    joins by a plus: `0F7+7B3`.
     """
 
-    __slots__ = ("codes", "name", "num_microbatches", "num_stages", "offsets", "placement")
+    __slots__ = (
+        "codes",
+        "name",
+        "num_microbatches",
+        "num_stages",
+        "offsets",
+        "paired",
+        "placement",
+    )
 
     codes: IntArray
     offsets: IntArray
     placement: IntArray
+    paired: BoolArray | None
     name: str
     num_stages: int
     num_microbatches: int
@@ -44,6 +57,7 @@ class Schedule:
         placement: Any,
         num_microbatches: int,
         name: str = "",
+        paired: BoolArray | None = None,
     ) -> None:
         """Takes the codes of each mesh; most callers want `from_table`, `parse` or a generator.
 
@@ -52,6 +66,7 @@ class Schedule:
           placement: the mesh of each stage, or of each (stage, microbatch).
           num_microbatches: how many microbatches the codes were made for.
           name: the family the schedule belongs to, for messages.
+          paired: for each task, those of all meshes in a row, whether it runs with the next one.
         """
         by_stage = np.asarray(placement, dtype=np.int64)
         if by_stage.ndim == 1:
@@ -65,6 +80,7 @@ class Schedule:
         set_slot(self, "codes", codes)
         set_slot(self, "offsets", offsets)
         set_slot(self, "placement", by_stage)
+        set_slot(self, "paired", paired if paired is not None and paired.any() else None)
         set_slot(self, "name", name)
         set_slot(self, "num_stages", len(by_stage))
         set_slot(self, "num_microbatches", num_microbatches)
@@ -76,7 +92,7 @@ class Schedule:
     def from_table(
         cls,
         table: Iterable[Iterable[Task | str]],
-        placement: Sequence[int] | None = None,
+        placement: Sequence[int] | IntArray | None = None,
         name: str = "",
     ) -> Schedule:
         """Makes a schedule from one list of tasks (or their text forms) per mesh.
@@ -84,7 +100,8 @@ class Schedule:
         The placement is read off the table unless it is given. Whether the table makes sense is
         for `check` to say: a table with a mistake can still be printed and looked at.
         """
-        rows = [[Task.parse(t) if isinstance(t, str) else t for t in row] for row in table]
+        cells = [[_read_cell(cell) for cell in row] for row in table]
+        rows = [[task for cell in row for task in cell] for row in cells]
         if not any(rows):
             raise ValueError("a schedule needs at least one task")
         num_microbatches = 1 + max(task.microbatch for row in rows for task in row)
@@ -95,14 +112,15 @@ class Schedule:
             )
             for row in rows
         ]
+        paired = np.array([t is not c[-1] for row in cells for c in row for t in c], dtype=bool)
         if placement is None:
-            return cls(codes, _placement(rows, num_stages, num_microbatches), num_microbatches, name)
+            placement = _placement(rows, num_stages, num_microbatches)
         if len(placement) < num_stages:
             raise ValueError(
                 f"the placement covers {len(placement)} stages, but the table has tasks of stage "
                 f"{num_stages - 1}"
             )
-        return cls(codes, placement, num_microbatches, name)
+        return cls(codes, placement, num_microbatches, name, paired)
 
     @classmethod
     def parse(cls, text: str) -> Schedule:
@@ -125,8 +143,16 @@ class Schedule:
     def __str__(self) -> str:
         lines = [f"schedule: {self.name}"] if self.name else []
         for mesh in range(self.num_meshes):
-            lines.append(f"mesh {mesh}: {' '.join(map(str, self.tasks(mesh)))}".rstrip())
+            lines.append(f"mesh {mesh}: {self._row_text(mesh)}".rstrip())
         return "\n".join(lines)
+
+    def _row_text(self, mesh: int) -> str:
+        words = [str(task) for task in self.tasks(mesh)]
+        if self.paired is not None:
+            joins = self.paired[self.offsets[mesh] : self.offsets[mesh + 1]]
+            words = [word + ("+" if join else " ") for word, join in zip(words, joins, strict=True)]
+            return "".join(words)
+        return " ".join(words)
 
     def __repr__(self) -> str:
         return (
@@ -180,10 +206,15 @@ class Schedule:
             and np.array_equal(self.offsets, other.offsets)
             and np.array_equal(self.codes, other.codes)
             and np.array_equal(self.placement, other.placement)
+            and np.array_equal(self.paired, other.paired)  # type: ignore[arg-type]
         )
 
     def __hash__(self) -> int:
         return hash((self.num_microbatches, self.offsets.tobytes(), self.codes.tobytes()))
+
+
+def _read_cell(cell: Task | str) -> list[Task]:
+    return [Task.parse(part) for part in cell.split("+")] if isinstance(cell, str) else [cell]
 
 
 def _placement(rows: list[list[Task]], num_stages: int, num_microbatches: int) -> IntArray:

@@ -6,27 +6,10 @@ import sys
 
 
 def main() -> int:
-    """Runs the driver on the process's arguments and returns the exit code."""
-    from mpmd.dialect._jaxlib import ir, make_context
-    from mpmd.passes.registry import find
-    from mpmd.passes.runner import run_passes
+    """Runs the driver on the arguments of this process; returns the exit code."""
+    from mpmd.tools.opt.driver import Driver
 
-    args = [a for a in sys.argv[1:] if a.startswith("-") and a != "-"]
-    paths = [a for a in sys.argv[1:] if not a.startswith("-") or a == "-"]
-    text = sys.stdin.read() if not paths or paths[0] == "-" else open(paths[0]).read()
-    passes = []
-    for a in args:
-        name, _, opts = a.lstrip("-").partition("=")
-        cls = find(name)
-        if cls is not None:
-            passes.append(cls.parse(dict(o.partition("=")[::2] for o in opts.split())))
-    with make_context(), ir.Location.unknown():
-        for part in text.split("// -----"):
-            module = ir.Module.parse(part)
-            run_passes(module.operation, passes)
-            module.operation.verify()
-            print(module)
-    return 0
+    return Driver(sys.stdin.buffer, sys.stdout.buffer, sys.stderr).run(sys.argv[1:])
 
 
 if __name__ == "__main__":

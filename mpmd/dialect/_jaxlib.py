@@ -34,6 +34,10 @@ __all__ = [
 inline_call = _jax_mlir_ext.inlined_func_call
 
 
+# Makes the passes of StableHLO known by name; those of Shardy and MLIR register themselves.
+stablehlo.register_stablehlo_passes()
+
+
 def make_context() -> ir.Context:
     """Returns a context with every dialect that a labelled or partitioned module can contain."""
     context = ir.Context()

@@ -62,3 +62,8 @@ def report(
 def location_of(where: ir.Operation | ir.Location) -> ir.Location:
     """Returns the location of an operation, or the location itself."""
     return where if isinstance(where, ir.Location) else where.location
+
+
+def has_errors() -> bool:
+    """Tells whether the innermost collector has received an error."""
+    return any(each.severity == "error" for each in _collector.get() or ())

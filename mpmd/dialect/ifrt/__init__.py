@@ -1,0 +1,26 @@
+"""IFRT IR, the contract between compiler and runtime: array types, programs, fragment modules."""
+
+from mpmd.dialect.ifrt.fragment import FragmentModule, fragment_module
+from mpmd.dialect.ifrt.program import (
+    Call,
+    Fragment,
+    Program,
+    Transfer,
+    make_ifrt_context,
+    read_program,
+)
+from mpmd.dialect.ifrt.types import ArrayType, IfrtError, ShardingParam
+
+__all__ = [
+    "ArrayType",
+    "Call",
+    "Fragment",
+    "FragmentModule",
+    "IfrtError",
+    "Program",
+    "ShardingParam",
+    "Transfer",
+    "fragment_module",
+    "make_ifrt_context",
+    "read_program",
+]

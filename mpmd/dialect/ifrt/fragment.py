@@ -1,0 +1,126 @@
+"""Turns a fragment of an IFRT program into the text of a module that XLA compiles.
+
+The text carries everything that decides what is compiled and nothing else, so equal fragments have
+equal text whatever their names are, and the text is a key for compiled code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mpmd.dialect._jaxlib import ir
+from mpmd.dialect.ifrt.program import Call, Fragment
+from mpmd.dialect.ifrt.types import ArrayType, IfrtError
+
+_HLO_SHARDING = "mhlo.sharding"
+_ALIAS = "tf.aliasing_output"
+_DONOR = "jax.buffer_donor"
+# What the schedule leaves to other fragments: a hint that would tell equal fragments apart.
+_MEMORY_HINT = "reserved_hbm_bytes"
+_CALLBACK = re.compile(r"custom_call @\"?xla_\w*python_\w*callback")
+
+
+@dataclass(frozen=True)
+class FragmentModule:
+    """A module ready for XLA. `text` alone, with the number of devices, identifies it."""
+
+    name: str
+    text: str
+    num_devices: int
+    has_host_callback: bool
+
+
+def fragment_module(
+    fragment: Fragment,
+    call: Call,
+    inputs: Sequence[ArrayType],
+    outputs: Sequence[ArrayType],
+) -> FragmentModule:
+    """Returns the module that `call` executes.
+
+    Donation is what the call says, whatever the fragment's own arguments carry: the same fragment
+    may be called with and without it. Shardings are those of the fragment if it has Shardy
+    attributes (an argument without is replicated), else those of the call's array types.
+    """
+    module = _standalone(fragment)
+    with module.context:
+        main = ir.SymbolTable(module.operation)["main"].operation
+        _check_signature(fragment, main, inputs, outputs)
+        has_shardy = "sdy.mesh" in {op.operation.name for op in module.body}
+        arguments = _attributes(main, "arg_attrs", len(inputs))
+        results = _attributes(main, "res_attrs", len(outputs))
+        if not has_shardy and len(call.devices) > 1:
+            for entries, types in ((arguments, inputs), (results, outputs)):
+                for entry, array in zip(entries, types, strict=True):
+                    entry[_HLO_SHARDING] = ir.StringAttr.get(array.sharding.hlo_text())
+        _set_donation(arguments, call)
+        main.attributes["arg_attrs"] = _to_attribute(arguments)
+        main.attributes["res_attrs"] = _to_attribute(results)
+        main.attributes["sym_visibility"] = ir.StringAttr.get("public")
+        if _MEMORY_HINT in main.attributes:
+            del main.attributes[_MEMORY_HINT]
+        text = str(module)
+    has_callback = _CALLBACK.search(text) is not None
+    return FragmentModule(fragment.name, text, len(call.devices), has_callback)
+
+
+def _standalone(fragment: Fragment) -> ir.Module:
+    """Returns a nameless copy of the fragment's module whose entry is called main."""
+    with fragment.module.context, ir.Location.unknown():
+        module = ir.Module.create()
+        into = ir.InsertionPoint(module.body)
+        for op in fragment.module.regions[0].blocks[0]:
+            operation = op.operation
+            if operation.name != "builtin.module" and "ifrt.function" not in operation.attributes:
+                operation.clone(into)
+        if fragment.entry != "main":
+            symbols = ir.SymbolTable(module.operation)
+            entry = symbols[fragment.entry]
+            symbols.replace_all_symbol_uses(fragment.entry, "main", module.operation)
+            ir.SymbolTable.set_symbol_name(entry, "main")
+    return module
+
+
+def _check_signature(
+    fragment: Fragment,
+    main: ir.Operation,
+    inputs: Sequence[ArrayType],
+    outputs: Sequence[ArrayType],
+) -> None:
+    signature = ir.FunctionType(ir.TypeAttr(main.attributes["function_type"]).value)
+    for what, actual, arrays in (
+        ("takes", signature.inputs, inputs),
+        ("returns", signature.results, outputs),
+    ):
+        expected = [array.tensor_text() for array in arrays]
+        found = [str(value) for value in actual]
+        if found != expected:
+            raise IfrtError(
+                f"fragment {fragment.name} {what} ({', '.join(found)}), but a call has "
+                f"({', '.join(expected)})"
+            )
+
+
+def _attributes(function: ir.Operation, name: str, count: int) -> list[dict[str, ir.Attribute]]:
+    """Returns the attributes of each argument or result, without those of donation."""
+    if name not in function.attributes:
+        return [{} for _ in range(count)]
+    entries = ir.ArrayAttr(function.attributes[name])
+    return [
+        {named.name: named.attr for named in ir.DictAttr(entry) if named.name not in (_ALIAS, _DONOR)}
+        for entry in entries
+    ]
+
+
+def _set_donation(arguments: Sequence[dict[str, ir.Attribute]], call: Call) -> None:
+    for index in call.donated:
+        arguments[index][_DONOR] = ir.BoolAttr.get(True)
+    for index, result in call.aliases:
+        arguments[index].pop(_DONOR, None)
+        arguments[index][_ALIAS] = ir.IntegerAttr.get(ir.IntegerType.get_signless(32), result)
+
+
+def _to_attribute(entries: Sequence[dict[str, ir.Attribute]]) -> ir.ArrayAttr:
+    return ir.ArrayAttr.get([ir.DictAttr.get(entry) for entry in entries])

@@ -1,0 +1,181 @@
+"""The private and version-dependent parts of JAX that the frontend needs, and the only file that touches them.
+
+Tried with JAX 0.10, 0.11 and 0.12. What differs between them is hidden behind the functions here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+from jax._src import source_info_util
+from jax._src.core import Jaxpr
+from jax._src.interpreters import partial_eval
+from jax.extend.core import primitives
+from jax.interpreters import mlir
+
+ClosedJaxpr = Any  # jax.extend.core.ClosedJaxpr, which JAX 0.12 merged into Jaxpr.
+
+_INLINED = {  # Primitives that only wrap a jaxpr, and the parameter that holds it.
+    "jit": "jaxpr",
+    "pjit": "jaxpr",
+    "checkpoint": "jaxpr",
+    "remat": "jaxpr",
+    "remat2": "jaxpr",
+    "custom_jvp_call": "call_jaxpr",
+    "custom_vjp_call": "call_jaxpr",
+    "custom_vjp_call_jaxpr": "call_jaxpr",
+    "closed_call": "call_jaxpr",
+    "core_closed_call": "call_jaxpr",
+    "core_call": "call_jaxpr",
+    "call": "call_jaxpr",
+    "eval_jaxpr": "call_jaxpr",
+}
+
+
+def jaxpr_of(jaxpr: Any) -> tuple[Any, Sequence[Any]]:
+    """Splits a jaxpr, closed or open, into itself without constants and the constants."""
+    if hasattr(jaxpr, "consts"):
+        return jaxpr.jaxpr, jaxpr.consts
+    return jaxpr, ()
+
+
+def inlinable_body(eqn: Any) -> Any | None:
+    """The jaxpr that the equation merely wraps (jit, checkpoint, custom_vjp, ...), or None."""
+    param = _INLINED.get(eqn.primitive.name)
+    return None if param is None else eqn.params[param]
+
+
+def is_rematerialization(eqn: Any) -> bool:
+    """Whether the equation is the backward pass of a jax.checkpoint, which recomputes the forward."""
+    return bool(eqn.params.get("differentiated")) and "policy" in eqn.params
+
+
+def sub_jaxprs(params: dict[str, Any]) -> Iterator[Any]:
+    """All jaxprs among the parameters of an equation."""
+    for value in params.values():
+        for item in value if isinstance(value, (tuple, list)) else (value,):
+            if isinstance(item, Jaxpr) or hasattr(item, "in_avals") and hasattr(item, "jaxpr"):
+                yield item
+
+
+def scan_sizes(params: dict[str, Any]) -> tuple[int, int]:
+    """Numbers of constants and of carried values of a scan."""
+    if "ft_in" in params:  # JAX 0.12
+        consts, carry, _ = params["ft_in"].unpack()
+        return len(consts), len(carry)
+    return params["num_consts"], params["num_carry"]
+
+
+def bind_jit(jitted: Callable, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Calls a jitted function as one equation of that name; JAX traces it once for each signature."""
+    traced = jitted.trace(*args, **kwargs)
+    flat = [*traced._consts, *jax.tree.leaves((args, kwargs))]
+    out = primitives.jit_p.bind(*flat, **{**traced._params, "name": name})
+    return jax.tree.unflatten(traced.out_tree, out)
+
+
+def trace(fn: Callable, avals: Sequence[Any]) -> ClosedJaxpr:
+    """The jaxpr of a function of flat arguments and a flat list of results."""
+    return jax.make_jaxpr(fn)(*avals)
+
+
+class SharedBody:
+    """A jaxpr that can be called, under various names, without being traced again."""
+
+    def __init__(self, closed: ClosedJaxpr) -> None:
+        """Prepares the one equation that all calls are."""
+        traced = jax.jit(jax.extend.core.jaxpr_as_fun(closed)).trace(*closed.in_avals)
+        self._consts, self._params = list(traced._consts), traced._params
+
+    def __call__(self, name: str, values: Sequence[Any]) -> list[Any]:
+        """Calls the body under a name."""
+        flat = [*self._consts, *values]
+        return list(primitives.jit_p.bind(*flat, **{**self._params, "name": name}))
+
+
+def rebind(eqn: Any, values: Sequence[Any], **changes: Any) -> list[Any]:
+    """Binds the equation's primitive to other values, keeping its source line, scope and context."""
+    params = eqn.primitive.get_bind_params({**eqn.params, **changes})
+    if isinstance(params, tuple):  # JAX before 0.10 also returned functions.
+        functions, params = params
+        values = [*functions, *values]
+    with source(eqn), eqn.ctx.manager:
+        out = eqn.primitive.bind(*values, **params)
+    return list(out) if eqn.primitive.multiple_results else [out]
+
+
+def source(eqn: Any) -> contextlib.AbstractContextManager[None]:
+    """Makes new equations carry the source line and scope of this one."""
+    stack = source_info_util.current_name_stack() + eqn.source_info.name_stack
+    return source_info_util.user_context(eqn.source_info.traceback, name_stack=stack)
+
+
+def where(eqn: Any) -> str:
+    """The user's source line of the equation."""
+    return source_info_util.summarize(eqn.source_info)
+
+
+def eliminate_dead_code(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """The jaxpr without the equations, and label results, that no result needs."""
+    jaxpr, consts = jaxpr_of(closed)
+    used = [True] * len(jaxpr.outvars)
+    live, _ = partial_eval.dce_jaxpr(jaxpr, used, instantiate=True)
+    return jax.extend.core.ClosedJaxpr(live, consts)
+
+
+def drop_unused(closed: ClosedJaxpr) -> ClosedJaxpr:
+    """The jaxpr without equations of which no result is needed; those that stay are left as they are.
+
+    So a shared body stays shared, also where one call of it, the last, has unused results.
+    """
+    jaxpr, consts = jaxpr_of(closed)
+    needed = set(filter(is_variable, jaxpr.outvars))
+    kept = []
+    for eqn in reversed(jaxpr.eqns):
+        if eqn.effects or not needed.isdisjoint(eqn.outvars):
+            needed.update(filter(is_variable, eqn.invars))
+            kept.append(eqn)
+    return jax.extend.core.ClosedJaxpr(jaxpr.replace(eqns=kept[::-1]), consts)
+
+
+def is_variable(atom: Any) -> bool:
+    """Whether an operand is a variable, not a literal."""
+    return not hasattr(atom, "val")
+
+
+def lower_module(
+    name: str,
+    closed: ClosedJaxpr,
+    *,
+    platform: str,
+    overrides: tuple[tuple[Any, Callable], ...],
+    arg_shardings: Sequence[Any],
+    result_shardings: Sequence[Any],
+    arg_names: Sequence[str],
+    result_names: Sequence[str],
+) -> Any:
+    """Lowers a jaxpr to a StableHLO module, with our rules for some primitives."""
+    parameters = mlir.LoweringParameters(
+        override_lowering_rules=overrides, hoist_constants_as_args=False
+    )
+    keywords: dict[str, Any] = dict(
+        num_const_args=0,
+        in_avals=closed.in_avals,
+        ordered_effects=[],
+        platforms=[platform],
+        backend=None,
+        axis_context=mlir.ShardingContext(num_devices=1),
+        donated_args=[False] * len(closed.in_avals),
+        arg_shardings=arg_shardings,
+        result_shardings=result_shardings,
+        arg_names=arg_names,
+        result_names=result_names,
+        lowering_parameters=parameters,
+    )
+    if "out_avals" in inspect.signature(mlir.lower_jaxpr_to_module).parameters:
+        keywords["out_avals"] = closed.out_avals
+    return mlir.lower_jaxpr_to_module(name, closed, **keywords).module

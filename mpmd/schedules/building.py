@@ -10,25 +10,6 @@ from mpmd.schedules.schedule import IntArray, Schedule, encode
 from mpmd.schedules.task import Kind
 
 
-def require_sizes(name: str, num_meshes: int, num_microbatches: int, stages_per_mesh: int) -> None:
-    """Refuses sizes below one, naming all of them."""
-    if min(num_meshes, num_microbatches, stages_per_mesh) < 1:
-        raise ValueError(
-            f"{name} needs at least one mesh, one microbatch and one stage per mesh, not "
-            f"{num_meshes} meshes, {num_microbatches} microbatches and {stages_per_mesh} stages "
-            "per mesh"
-        )
-
-
-def require_stages_per_mesh(name: str, stages_per_mesh: int, allowed: int, hint: str) -> None:
-    """Refuses a number of stages per mesh that the family is not defined for."""
-    if stages_per_mesh != allowed:
-        raise ValueError(
-            f"{name} places {allowed} stage{'s' if allowed > 1 else ''} on each mesh, not "
-            f"{stages_per_mesh}: {hint}"
-        )
-
-
 class Line:
     """The tasks of one mesh, put in order by keys.
 
@@ -89,5 +70,3 @@ def lagged(
             line.add(mesh, Kind.Bw, microbatch, backward_key + 3 * int(weight_delay[mesh]) + 1)
         rows.append(line.codes())
     return Schedule(rows, np.arange(num_meshes), num_microbatches, name)
-
-

@@ -8,7 +8,7 @@ import numpy as np
 
 from mpmd.schedules.dependencies import slots
 from mpmd.schedules.grid import marked_grid
-from mpmd.schedules.schedule import NUM_KINDS, Schedule
+from mpmd.schedules.schedule import NUM_KINDS, BoolArray, Schedule
 from mpmd.schedules.task import Kind, Task
 from mpmd.schedules.wavefront import walk
 
@@ -37,11 +37,13 @@ def _check_counts(schedule: Schedule) -> None:
     if len(twice):
         task = _task(twice[0])
         places = np.flatnonzero(schedule.codes == schedule.encode(task))
-        marks = [_place(schedule, position) for position in places]
+        marks = [_place(schedule, int(position)) for position in places]
         meshes = " and ".join(f"mesh {mesh}" for mesh, _ in marks)
-        raise ScheduleError(f"{task} is scheduled {len(places)} times, on {meshes}\n"
-                            + marked_grid(schedule, marks))
-    forward, whole, inputs, weights = (counts[:, kind] > 0 for kind in Kind)
+        raise ScheduleError(
+            f"{task} is scheduled {len(places)} times, on {meshes}\n" + marked_grid(schedule, marks)
+        )
+    present: BoolArray = counts > 0
+    forward, whole, inputs, weights = (present[:, kind] for kind in Kind)
     _check_no_hole(schedule, ~forward, Kind.F)
     mixed = np.argwhere(whole & (inputs | weights))
     if len(mixed):
@@ -58,12 +60,10 @@ def _check_counts(schedule: Schedule) -> None:
         _check_no_hole(schedule, ~(whole | inputs) & splits, Kind.Bi)
     has_weights = weights.any(axis=1)[:, None]
     _check_no_hole(schedule, has_weights & inputs & ~weights, Kind.Bw)
-    orphans = np.argwhere(weights & ~inputs)
-    if len(orphans):
-        _check_no_hole(schedule, weights & ~inputs, Kind.Bi)
+    _check_no_hole(schedule, weights & ~inputs, Kind.Bi)
 
 
-def _check_no_hole(schedule: Schedule, missing: np.ndarray, kind: Kind) -> None:
+def _check_no_hole(schedule: Schedule, missing: BoolArray, kind: Kind) -> None:
     """Reports the first task of a kind that is missing, where its neighbour would have it."""
     holes = np.argwhere(missing)
     if not len(holes):
@@ -72,15 +72,19 @@ def _check_no_hole(schedule: Schedule, missing: np.ndarray, kind: Kind) -> None:
     task = Task(stage, kind, microbatch)
     mesh = int(schedule.placement[stage, microbatch])
     if not 0 <= mesh < schedule.num_meshes:
-        raise ScheduleError(f"{task} is missing: its stage is on mesh {mesh}, but there are only "
-                            f"{schedule.num_meshes} meshes")
+        raise ScheduleError(
+            f"{task} is missing: its stage is on mesh {mesh}, but there are only "
+            f"{schedule.num_meshes} meshes"
+        )
     codes = schedule.mesh_codes(mesh)
     same_kind = codes // schedule.num_microbatches == stage * NUM_KINDS + kind
     before = np.flatnonzero(same_kind & (codes % schedule.num_microbatches < microbatch))
     index = int(before[-1]) + 1 if len(before) else 0
     others = f" ({len(holes)} tasks of this kind are missing)" if len(holes) > 1 else ""
-    raise ScheduleError(f"{task} is missing on mesh {mesh}{others}\n"
-                        + marked_grid(schedule, [], {(mesh, index): str(task)}))
+    raise ScheduleError(
+        f"{task} is missing on mesh {mesh}{others}\n"
+        + marked_grid(schedule, [], {(mesh, index): str(task)})
+    )
 
 
 def _check_placement(schedule: Schedule) -> None:
@@ -116,9 +120,7 @@ def _check_order(schedule: Schedule) -> None:
         f"{_at(schedule, head)} on mesh {_place(schedule, head)[0]} waits for "
         f"{_at(schedule, blocker)}, which mesh {_place(schedule, blocker)[0]} runs after "
         f"{_at(schedule, following)}"
-        for head, blocker, following in zip(
-            cycle, blockers, [*cycle[1:], cycle[0]], strict=True
-        )
+        for head, blocker, following in zip(cycle, blockers, [*cycle[1:], cycle[0]], strict=True)
     )
     raise ScheduleError(f"the order is cyclic: {story}\n" + marked_grid(schedule, places))
 
@@ -140,4 +142,4 @@ def _place(schedule: Schedule, position: int) -> tuple[int, int]:
 
 def _places(schedule: Schedule, tasks: Iterable[Task]) -> list[tuple[int, int]]:
     codes = [schedule.encode(task) for task in tasks]
-    return [_place(schedule, p) for p in np.flatnonzero(np.isin(schedule.codes, codes))]
+    return [_place(schedule, int(p)) for p in np.flatnonzero(np.isin(schedule.codes, codes))]

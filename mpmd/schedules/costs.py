@@ -95,9 +95,7 @@ class Costs:
 def _per_stage(name: str, value: PerStage, num_stages: int) -> FloatArray:
     array = np.asarray(value, dtype=np.float64)
     if array.ndim and array.shape != (num_stages,):
-        raise ValueError(
-            f"{name} has {array.size} values for a schedule of {num_stages} stages"
-        )
+        raise ValueError(f"{name} has {array.size} values for a schedule of {num_stages} stages")
     if not np.all(np.isfinite(array)) or np.any(array < 0):
         raise ValueError(f"{name} must be finite and at least 0, not {value}")
     return np.broadcast_to(array, (num_stages,))

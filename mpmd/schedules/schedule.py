@@ -188,6 +188,15 @@ class Schedule:
         """Returns, for each position of `codes`, the mesh whose list it is in."""
         return np.repeat(np.arange(self.num_meshes), np.diff(self.offsets))
 
+    @property
+    def splits_backward(self) -> bool:
+        """Whether there are tasks of half a backward."""
+        return bool((self.kinds() >= Kind.Bi).any())
+
+    def renamed(self, name: str) -> Schedule:
+        rows = [self.mesh_codes(mesh) for mesh in range(self.num_meshes)]
+        return Schedule(rows, self.placement, self.num_microbatches, name, self.paired)
+
     def stages(self) -> IntArray:
         return self.codes // (NUM_KINDS * self.num_microbatches)
 

@@ -33,7 +33,8 @@ _UP = np.array([False, True, False, True, False, True, False])
 
 def zero_bubble_v(num_meshes: int, num_microbatches: int) -> Schedule:
     """Has no bubble when F = Bi = Bw, within 1F1B's memory (Qi et al. 2024)."""
-    return _build("ZBV", num_meshes, num_microbatches, _zero_bubble_phases)
+    enough = 2 * num_meshes - 1
+    return _build("ZBV", num_meshes, num_microbatches, enough, _zero_bubble_phases)
 
 
 def dual_pipe_v(num_meshes: int, num_microbatches: int) -> Schedule:
@@ -41,7 +42,8 @@ def dual_pipe_v(num_meshes: int, num_microbatches: int) -> Schedule:
 
     The tasks of a pair follow each other, so that the transfers of one hide behind the other.
     """
-    return _build("DualPipeV", num_meshes, num_microbatches, _dual_pipe_phases)
+    enough = 2 * num_meshes
+    return _build("DualPipeV", num_meshes, num_microbatches, enough, _dual_pipe_phases)
 
 
 def _zero_bubble_phases(p: int, mesh: int, m: int) -> list[IntArray]:
@@ -85,17 +87,18 @@ def _build(
     name: str,
     num_meshes: int,
     num_microbatches: int,
+    enough: int,
     phases: Callable[[int, int, int], list[IntArray]],
 ) -> Schedule:
     """Turns the phases of every mesh into tasks.
 
-    The phases are defined from 2p microbatches on. A step with fewer gets the order of 2p with
-    the tasks of the microbatches that it does not have left out.
+    The phases are defined for `enough` microbatches and more. A step with fewer gets the order of
+    that many, with the tasks of the microbatches that it does not have left out.
     """
-    enough = max(num_microbatches, 2 * num_meshes)
+    padded = max(num_microbatches, enough)
     rows, pairs = [], []
     for mesh in range(num_meshes):
-        do = np.concatenate(phases(num_meshes, mesh, enough))
+        do = np.concatenate(phases(num_meshes, mesh, padded))
         stage, microbatch = _resolve(do, mesh, 2 * num_meshes - 1 - mesh)
         real = microbatch < num_microbatches
         rows.append(encode(stage[real], _KIND[do[real]], microbatch[real], num_microbatches))

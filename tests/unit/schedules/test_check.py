@@ -29,8 +29,7 @@ def test_accepts(text):
 
 def test_a_task_scheduled_twice():
     assert error_of(GOOD.replace("0F1 0B0", "0F1 0F0 0B0")) == (
-        "0F0 is scheduled 2 times, on mesh 0 and mesh 0\n"
-        "mesh 0 | >0F0< 0F1   >0F0< 0B0   0B1"
+        "0F0 is scheduled 2 times, on mesh 0 and mesh 0\nmesh 0 | >0F0< 0F1   >0F0< 0B0   0B1"
     )
 
 

@@ -14,8 +14,7 @@ def test_order_grid():
 def test_time_grid_draws_durations_and_idle_time():
     timeline = simulate(one_f_one_b(2, 2), Costs(forward=1, backward=2))
     assert time_grid(timeline) == (
-        "mesh 0 | 0F0 0F1 .   .   0B0 -   .   0B1 -\n"
-        "mesh 1 | .   1F0 1B0 -   1F1 1B1 -   .   ."
+        "mesh 0 | 0F0 0F1 .   .   0B0 -   .   0B1 -\nmesh 1 | .   1F0 1B0 -   1F1 1B1 -   .   ."
     )
 
 

@@ -1,3 +1,4 @@
+import itertools
 import random
 
 import numpy as np
@@ -105,7 +106,7 @@ def test_critical_path_is_a_chain_that_fills_the_makespan():
     path = timeline.critical_path()
     spans = [timeline.span_of(task) for task in path]
     assert spans[0][0] == 0 and spans[-1][1] == timeline.makespan
-    assert all(end == start for (_, end), (start, _) in zip(spans, spans[1:], strict=False))
+    assert all(end == start for (_, end), (start, _) in itertools.pairwise(spans))
 
 
 def test_critical_path_goes_through_the_slow_stage():

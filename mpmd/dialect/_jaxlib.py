@@ -67,13 +67,16 @@ def load_ifrt(context: ir.Context) -> bool:
     Costs the import of jax (0.5 s) when that has not happened yet, hence not part of
     `make_context`.
     """
+    try:
+        # Before the aliases: what is not loaded yet when they are made would be loaded twice.
+        from jaxlib import _jax  # noqa: F401
+    except ImportError:
+        return False
     # The extension asks for its sibling modules under a name that only a source checkout has.
     for name in [name for name in sys.modules if name.split(".")[0] == "jaxlib"]:
         sys.modules.setdefault(f"jax.{name}", sys.modules[name])
     sys.modules.setdefault("jax.jaxlib", jaxlib)
     try:
-        # In this order: the extension aborts the process when it is the first to start absl.
-        from jaxlib import _jax  # noqa: F401
         from jaxlib import _sdy_mpmd as extension
     except ImportError:
         return False

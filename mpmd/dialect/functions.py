@@ -74,7 +74,9 @@ def update_function_type(func: ir.Operation) -> None:
     func.attributes["function_type"] = ir.TypeAttr.get(ir.FunctionType.get(inputs, results))
 
 
-def argument_attributes(func: ir.Operation, name: str = "arg_attrs") -> list[dict[str, ir.Attribute]]:
+def argument_attributes(
+    func: ir.Operation, name: str = "arg_attrs"
+) -> list[dict[str, ir.Attribute]]:
     """Returns a dictionary per argument (`arg_attrs`) or per result (`res_attrs`) of `func`."""
     type_ = function_type(func)
     count = len(type_.inputs if name == "arg_attrs" else type_.results)
@@ -101,8 +103,10 @@ def callee_name(call: ir.Operation) -> str:
     return ir.FlatSymbolRefAttr(call.attributes["callee"]).value
 
 
-def calls_by_callee(module: ir.Operation, name: str = "mpmd.call") -> dict[str, list[ir.Operation]]:
-    """Returns callee symbol -> its calls in order, for calls that stand at a function's top level."""
+def calls_by_callee(
+    module: ir.Operation, name: str = "mpmd.call"
+) -> dict[str, list[ir.Operation]]:
+    """Returns callee symbol -> its calls in order, of those at the top level of functions."""
     calls: dict[str, list[ir.Operation]] = {}
     for func in functions(module):
         for op in entry_block(func).operations:

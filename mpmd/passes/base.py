@@ -21,7 +21,7 @@ from mpmd.dialect.diagnostics import Diagnostic, location_of
 from mpmd.dialect.functions import functions, is_distributed
 
 
-class PassFailure(Exception):  # noqa: N818 - MLIR's own word for it
+class PassFailure(Exception):
     """A pass found the fault in its input; becomes a located error diagnostic."""
 
     def __init__(
@@ -41,11 +41,11 @@ class OptionError(ValueError):
 
 def option(
     default: Any,
-    help: str,  # noqa: A002 - the word users know from argparse and click
+    help: str,
     *,
     name: str | None = None,
     parse: Callable[[str], Any] | None = None,
-    format: Callable[[Any], str] | None = None,  # noqa: A002
+    format: Callable[[Any], str] | None = None,
 ) -> Any:
     """Declares an option field of a pass; `default` must be immutable.
 

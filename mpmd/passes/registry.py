@@ -46,6 +46,10 @@ def names(group: str | None = None) -> list[str]:
 def _class_in(module_name: str, name: str) -> type[Pass]:
     module = importlib.import_module(module_name)
     for value in vars(module).values():
-        if isinstance(value, type) and issubclass(value, Pass) and getattr(value, "name", "") == name:
+        if (
+            isinstance(value, type)
+            and issubclass(value, Pass)
+            and getattr(value, "name", "") == name
+        ):
             return value
     raise AssertionError(f"{module_name} defines no pass named {name}")

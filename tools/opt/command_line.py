@@ -76,7 +76,7 @@ def _bool(text: str) -> bool:
     raise PipelineError(f"'{text}' is neither true nor false")
 
 
-def _switch(name: str, attribute: str, help: str) -> Flag:  # noqa: A002
+def _switch(name: str, attribute: str, help: str) -> Flag:
     return Flag(name, help, lambda s, text: setattr(s, attribute, _bool(text)))
 
 
@@ -97,7 +97,12 @@ def _add_pipeline(settings: Settings, text: str) -> None:
 FLAGS = {
     flag.name: flag
     for flag in (
-        Flag("o", "Write to FILE; - is standard output.", lambda s, t: setattr(s, "output", t), "FILE"),
+        Flag(
+            "o",
+            "Write to FILE; - is standard output.",
+            lambda s, t: setattr(s, "output", t),
+            "FILE",
+        ),
         Flag(
             "split-input-file",
             "Treat the parts between MARKER lines (default '// -----') as separate modules.",
@@ -127,7 +132,9 @@ FLAGS = {
         _switch("mlir-print-op-generic", "print_generic", "Print operations in generic form."),
         _switch("mlir-print-debuginfo", "print_debug_info", "Print locations."),
         _switch(
-            "mlir-print-local-scope", "print_local_scope", "Print without aliases and with inline locations."
+            "mlir-print-local-scope",
+            "print_local_scope",
+            "Print without aliases and with inline locations.",
         ),
         Flag(
             "mlir-print-ir-before",
@@ -144,7 +151,9 @@ FLAGS = {
         _switch("mlir-print-ir-before-all", "print_before_all", "Print before each pass."),
         _switch("mlir-print-ir-after-all", "print_after_all", "Print after each pass."),
         _switch(
-            "mlir-print-ir-module-scope", "print_module_scope", "Accepted; modules are always whole."
+            "mlir-print-ir-module-scope",
+            "print_module_scope",
+            "Accepted; modules are always whole.",
         ),
         _switch("mlir-timing", "timing", "Report the time that each pass took."),
         _switch("show-pipeline", "show_pipeline", "Print the passes as a pipeline and exit."),

@@ -1,4 +1,4 @@
-"""Checks diagnostics against `// expected-error {{...}}` comments, as `-verify-diagnostics` asks."""
+"""Checks diagnostics against `// expected-error {{...}}` comments (`-verify-diagnostics`)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mpmd.dialect.diagnostics import Diagnostic
 from mpmd.tools.opt.render import Source
+
+from mpmd.dialect.diagnostics import Diagnostic
 
 _EXPECTATION = re.compile(
     r"expected-(?P<kind>error|note|remark|warning)(?P<regex>-re)?"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib.metadata
 
+from mpmd.tools.opt.command_line import FLAGS, Settings, UsageError
+
 from mpmd.dialect._jaxlib import ir, passmanager
 from mpmd.passes import registry
 from mpmd.passes.base import Pass, Pipeline
-from mpmd.tools.opt.command_line import FLAGS, Settings, UsageError
 
 _USAGE = """\
 usage: mpmd-opt [FILE] [-PASS[='OPTION=VALUE ...'] ...] [options]
@@ -83,7 +84,8 @@ def _registered(name: str) -> bool:
 
 def _options(cls: type[Pass], indent: str) -> list[str]:
     return [
-        f"{indent}{each.name}=<{each.kind}>  {each.help} (default: {each.format(each.default) or 'none'})"
+        f"{indent}{each.name}=<{each.kind}>  {each.help}"
+        f" (default: {each.format(each.default) or 'none'})"
         for each in cls.options()
     ]
 
@@ -99,7 +101,9 @@ def _help() -> str:
         for name in registry.names(group):
             lines.append(f"  -{name}\n      {_find(name).summary()}")
             lines += _options(_find(name), "        ")
-    lines.append("\nPasses that jaxlib registers work too, e.g. " + ", ".join(_CPP_PASSES[:5]) + ".")
+    lines.append(
+        "\nPasses that jaxlib registers work too, e.g. " + ", ".join(_CPP_PASSES[:5]) + "."
+    )
     return "\n".join(lines) + "\n"
 
 
@@ -107,4 +111,6 @@ def _pass_help(name: str) -> str:
     found = registry.find(name.lstrip("-"))
     if found is None:
         raise UsageError(f"no pass '{name}' to show help for; see --list-passes")
-    return "\n".join([f"-{found.name}", "", found.documentation(), "", *_options(found, "  ")]) + "\n"
+    return (
+        "\n".join([f"-{found.name}", "", found.documentation(), "", *_options(found, "  ")]) + "\n"
+    )

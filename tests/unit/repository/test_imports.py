@@ -55,9 +55,7 @@ MODULES = list(modules())
 
 @pytest.mark.parametrize(("name", "path"), MODULES, ids=[name for name, _ in MODULES])
 def test_directions(name, path):
-    prefix = max(
-        (p for p in ALLOWED if name == p or name.startswith(p + ".")), key=len
-    )
+    prefix = max((p for p in ALLOWED if name == p or name.startswith(p + ".")), key=len)
     for imported in imports(path, name):
         if imported == "mpmd" or imported.startswith("mpmd."):
             allowed = any(

@@ -1,4 +1,4 @@
-"""Training steps over microbatches: written with calls, loops, scans, and differentiated outside."""
+"""Training steps over microbatches: with calls, loops, scans, and differentiated outside."""
 
 import jax
 import jax.numpy as jnp
@@ -180,9 +180,7 @@ def token_weighted_mean():
 
     toks = jnp.stack([tokens(2), tokens(2)[::-1], tokens(2)])
     mask = jnp.asarray(np.random.default_rng(0).integers(0, 2, toks.shape), jnp.float32)
-    return Program(
-        fn, (gpt_params(2), toks, mask), *staged(2), schedules=SCHEDULES, rtol=2e-4
-    )
+    return Program(fn, (gpt_params(2), toks, mask), *staged(2), schedules=SCHEDULES, rtol=2e-4)
 
 
 @program

@@ -196,7 +196,9 @@ def symbolic_zero_gradients():
 @program
 def everything_in_bf16():
     args = tuple(a.astype(jnp.bfloat16) for a in two())
-    return Program(lambda *a: jax.grad(lambda w: chain(w, *a[1:]).sum())(a[0]), args, TWO, rtol=3e-2)
+    return Program(
+        lambda *a: jax.grad(lambda w: chain(w, *a[1:]).sum())(a[0]), args, TWO, rtol=3e-2
+    )
 
 
 @program
@@ -279,5 +281,9 @@ def sharding_from_inputs():
         }
 
     return Program(
-        chain, tuple(two()), TWO, config={"read_input_output_mesh_from_shardings": True}, jit=shardings
+        chain,
+        tuple(two()),
+        TWO,
+        config={"read_input_output_mesh_from_shardings": True},
+        jit=shardings,
     )

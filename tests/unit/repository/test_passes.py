@@ -1,4 +1,4 @@
-"""What every pass must have: name, summary, options with help, round trip, lit tests, fresh docs."""
+"""What every pass must have: name, summary, options with help, round trip, lit tests, docs."""
 
 import dataclasses
 import re

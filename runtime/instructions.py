@@ -1,0 +1,206 @@
+"""Makes the closures that lanes call, from operations and compiled code.
+
+Whatever can be looked up is looked up here, so that a closure does little beyond its call into XLA.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import itemgetter
+from typing import Any
+
+import jax
+from jax.sharding import Sharding, SingleDeviceSharding
+
+from mpmd.runtime import _jax
+from mpmd.runtime.executables import Executable
+from mpmd.runtime.frame import Frame, Instruction, Track
+from mpmd.runtime.lanes import Lane
+from mpmd.runtime.plan import Copy, Plan, Run
+from mpmd.runtime.sharding import aval
+from mpmd.runtime.streams import Copies, Delete, Free, Operation, Signal, Stream, Wait
+
+Slots = list[Any]
+
+
+class InstructionMaker:
+    """Makes the instructions of one program."""
+
+    def __init__(
+        self, plan: Plan, executables: Sequence[Executable], shardings: Sequence[Sharding]
+    ) -> None:
+        self.plan = plan
+        self.executables = executables
+        self.shardings = shardings
+        self._handlers: dict[tuple[int, int], Any] = {}
+        self._runners: dict[tuple[int, ...], _jax.Runner] = {}
+
+    def track(self, stream: Stream, lane: Lane) -> Track:
+        """Returns what `lane` executes for a stream."""
+        operations = stream.operations
+        return Track(
+            lane,
+            [self._instruction(operation, lane) for operation in operations],
+            [self.label(operation) for operation in operations],
+        )
+
+    def label(self, operation: Operation) -> str:
+        """Returns what an operation does, for error messages."""
+        match operation:
+            case Run():
+                name = self.plan.fragments[operation.fragment].module.name
+                return f"fragment {name} on mesh {operation.mesh}"
+            case Copies(copies):
+                sources, targets = (
+                    sorted({device for value in values for device in self.plan.types[value].devices})
+                    for values in ([c.input for c in copies], [c.output for c in copies])
+                )
+                count = f"{len(copies)} array{'s' if len(copies) > 1 else ''}"
+                return f"the transfer of {count} from devices {sources} to {targets}"
+            case Wait(edge):
+                return f"waiting for transfer {edge}"
+            case _:
+                return "freeing values"
+
+    def _instruction(self, operation: Operation, lane: Lane) -> Instruction:
+        match operation:
+            case Run():
+                return self._run(operation, lane)
+            case Copies(copies):
+                return self._copies(copies)
+            case Wait(edge):
+                return _wait(edge)
+            case Signal(edge):
+                return _signal(edge)
+            case Free(values):
+                return _free(values)
+            case Delete(values):
+                return _delete(values)
+
+    def _run(self, run: Run, lane: Lane) -> Instruction:
+        start = self._runner(run)
+        inputs, store = _reader(run.inputs), _writer(run.outputs)
+        in_flight, limit, label = lane.in_flight, lane.limit, self.label(run)
+
+        def issue(frame: Frame) -> None:
+            if len(in_flight) >= limit:
+                lane.make_room()
+            slots = frame.slots
+            token, results = start(inputs(slots))
+            in_flight.append((token, frame, label))
+            store(slots, results)
+
+        return issue
+
+    def _runner(self, run: Run) -> _jax.Runner:
+        key = (run.fragment, *(id(self.shardings[value]) for value in run.outputs))
+        if key not in self._runners:
+            handlers = [self._handler(value) for value in run.outputs]
+            loaded = self.executables[run.fragment].loaded
+            self._runners[key] = _jax.runner(loaded, handlers)
+        return self._runners[key]
+
+    def _handler(self, value: int) -> Any:
+        array, sharding = self.plan.types[value], self.shardings[value]
+        key = (id(array), id(sharding))
+        if key not in self._handlers:
+            self._handlers[key] = _jax.result_handler(aval(array), sharding)
+        return self._handlers[key]
+
+    def _copies(self, copies: Sequence[Copy]) -> Instruction:
+        if any(copy.picks is not None for copy in copies):
+            return self._picked_copies(copies)
+        copy_all = _jax.copier([self.shardings[copy.output] for copy in copies])
+        inputs = _reader([copy.input for copy in copies])
+        store = _writer([copy.output for copy in copies])
+
+        def issue(frame: Frame) -> None:
+            slots = frame.slots
+            store(slots, copy_all(inputs(slots)))
+
+        return issue
+
+    def _picked_copies(self, copies: Sequence[Copy]) -> Instruction:
+        """Copies single shards and puts arrays together from them, in one call for all."""
+        targets: list[Sharding] = []
+        parts: list[tuple[Copy, Sequence[int], slice, Any]] = []
+        for copy in copies:
+            sharding = self.shardings[copy.output]
+            devices = _jax.device_order(sharding)
+            picks = copy.picks if copy.picks is not None else range(len(devices))
+            place = slice(len(targets), len(targets) + len(devices))
+            targets += [
+                SingleDeviceSharding(device, memory_kind=sharding.memory_kind) for device in devices
+            ]
+            parts.append((copy, picks, place, aval(self.plan.types[copy.output])))
+        copy_all = _jax.copier(targets)
+
+        def issue(frame: Frame) -> None:
+            slots = frame.slots
+            sources: list[jax.Array] = []
+            for copy, picks, _, _ in parts:
+                shards = _jax.shards(slots[copy.input])
+                sources += [shards[pick] for pick in picks]
+            results = copy_all(sources)
+            for copy, _, place, abstract in parts:
+                sharding = self.shardings[copy.output]
+                slots[copy.output] = _jax.assemble(abstract, sharding, results[place])
+
+        return issue
+
+
+def _reader(values: Sequence[int]) -> Callable[[Slots], list[jax.Array]]:
+    """Returns a function that lists the values in the slots of those numbers."""
+    if len(values) < 2:
+        return lambda slots: [slots[value] for value in values]
+    get = itemgetter(*values)
+    return lambda slots: list(get(slots))
+
+
+def _writer(values: Sequence[int]) -> Callable[[Slots, list[jax.Array]], None]:
+    """Returns a function that stores arrays in the slots of those numbers."""
+    if values and list(values) == list(range(values[0], values[0] + len(values))):
+        first, last = values[0], values[-1] + 1
+
+        def store_range(slots: Slots, arrays: list[jax.Array]) -> None:
+            slots[first:last] = arrays
+
+        return store_range
+
+    def store(slots: Slots, arrays: list[jax.Array]) -> None:
+        for value, array in zip(values, arrays, strict=True):
+            slots[value] = array
+
+    return store
+
+
+def _wait(edge: int) -> Instruction:
+    def wait(frame: Frame) -> None:
+        frame.edges[edge].acquire()
+
+    return wait
+
+
+def _signal(edge: int) -> Instruction:
+    def signal(frame: Frame) -> None:
+        frame.edges[edge].release()
+
+    return signal
+
+
+def _free(values: Sequence[int]) -> Instruction:
+    def free(frame: Frame) -> None:
+        slots = frame.slots
+        for value in values:
+            slots[value] = None
+
+    return free
+
+
+def _delete(values: Sequence[int]) -> Instruction:
+    def delete(frame: Frame) -> None:
+        slots = frame.slots
+        for value in values:
+            slots[value].delete()
+
+    return delete

@@ -1,0 +1,289 @@
+"""A function's data flow in plain Python, on which passes decide before they touch the IR.
+
+Reading a function once costs a few microseconds an operation; each question asked of the bindings
+would cost as much again. Merging is noted here only, too: see `_merging.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from mpmd.dialect._jaxlib import ir
+from mpmd.dialect.attributes import Origin, int_attribute
+from mpmd.dialect.fragment import CALL, REGION, Bodies, Fragment
+from mpmd.dialect.functions import callee_name, entry_block
+from mpmd.dialect.purity import is_pure
+
+TRANSFER = "mpmd.transfer"
+
+
+class Value:
+    """An SSA value: what it is now, who makes it, and who used it when the function was read.
+
+    A user is listed once per use, oldest first; `Flow.users` gives those that are left.
+    """
+
+    __slots__ = ("index", "node", "now", "users")
+
+    def __init__(self, now: ir.Value, node: Node | None, index: int) -> None:
+        self.now = now
+        self.node = node
+        self.index = index
+        self.users: list[Node] = []
+
+    def maker(self) -> Node | None:
+        """Returns what makes the value now; None for an argument of the function."""
+        return None if self.node is None else self.node.root()
+
+    def uses(self) -> list[Node]:
+        """Returns who uses the value now, once per use, oldest first."""
+        maker = self.maker()
+        roots = (user.root() for user in self.users)
+        return [user for user in roots if not user.erased and user is not maker]
+
+    def is_used(self) -> bool:
+        """Tells whether anything uses the value now."""
+        maker = self.maker()
+        for user in self.users:
+            root = user.root()
+            if not root.erased and root is not maker:
+                return True
+        return False
+
+
+class Slot:
+    """An operand of a fragment that takes part in merging; equal ones can become one."""
+
+    __slots__ = ("into", "value")
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+        self.into: Slot | None = None
+
+    def root(self) -> Slot:
+        """Returns the slot that stands for this one."""
+        slot = self
+        while slot.into is not None:
+            slot = slot.into
+        return slot
+
+
+class Node:
+    """An operation of the function, or the fragment that several of them merge into."""
+
+    __slots__ = (
+        "anchor",
+        "attributes",
+        "erased",
+        "following",
+        "inputs",
+        "into",
+        "is_fragment",
+        "mesh",
+        "name",
+        "op",
+        "order",
+        "origins",
+        "own_slots",
+        "parts",
+        "preceding",
+        "results",
+        "slots",
+        "stage",
+    )
+
+    def __init__(self, op: ir.Operation, order: float) -> None:
+        self.op = op
+        self.name: str = op.name
+        self.order = order
+        self.anchor = op
+        self.results: list[Value] = []
+        self.inputs: list[Value] = []
+        self.parts: list[Node] = []
+        self.slots: list[Slot] = []
+        self.own_slots: list[Slot] = []
+        self.into: Node | None = None
+        self.erased = False
+        self.preceding: Node | None = None
+        self.following: Node | None = None
+        self.is_fragment = self.name in (REGION, CALL)
+        if self.is_fragment:
+            fragment = Fragment(op)
+            self.mesh = fragment.mesh
+            self.origins: tuple[Origin, ...] = fragment.origins
+            self.attributes: dict[str, ir.Attribute] | None = None
+
+    def root(self) -> Node:
+        """Returns the fragment that this one was merged into, at last."""
+        node = self
+        while node.into is not None:
+            node = node.into
+        return node
+
+    @property
+    def is_inferred(self) -> bool:
+        """Whether it is a fragment that no label of the user's contributed to."""
+        return self.is_fragment and not self.origins
+
+    def discardable(self) -> dict[str, ir.Attribute]:
+        """Returns the attributes of a fragment that are not part of its definition."""
+        if self.attributes is None:
+            self.attributes = Fragment(self.op).discardable
+        return self.attributes
+
+    def stage_id(self) -> int | None:
+        """Returns the pipeline stage of a fragment, where there is one."""
+        if not hasattr(self, "stage"):
+            self.stage = int_attribute(self.op, "stage_id")
+        return self.stage
+
+    def call_counter(self) -> int | None:
+        """Returns the microbatch of a fragment, where there is one."""
+        attribute = self.discardable().get("call_counter")
+        return None if attribute is None else ir.IntegerAttr(attribute).value
+
+    def takes(self) -> list[Value]:
+        """Returns the values that it uses, once per use."""
+        return [slot.value for slot in self.slots] if self.parts else self.inputs
+
+    def producers(self) -> list[Node]:
+        """Returns the operations that make what it uses, each once, in order of the operands."""
+        makers = (value.maker() for value in self.takes())
+        return list(dict.fromkeys(maker for maker in makers if maker is not None))
+
+    def consumers(self) -> list[Node]:
+        """Returns the operations that use a result, once per use."""
+        return [user for result in self.results for user in result.uses()]
+
+    def is_unused(self) -> bool:
+        """Tells whether nothing uses any result."""
+        return not any(result.is_used() for result in self.results)
+
+    def open(self) -> None:
+        """Gives a fragment the slots that merging works on."""
+        if not self.parts:
+            self.parts = [self]
+            self.own_slots = [Slot(value) for value in self.inputs]
+            self.slots = list(self.own_slots)
+
+    def __repr__(self) -> str:
+        return f"<{self.name} {getattr(self, 'origins', '')} at {self.order}>"
+
+
+class Flow:
+    """The operations of a function's block, with the values between them."""
+
+    def __init__(self, func: ir.Operation, bodies: Bodies) -> None:
+        self.func = func
+        self.bodies = bodies
+        self.values: dict[ir.Value, Value] = {}
+        block = entry_block(func)
+        self.arguments = [
+            self._define(argument, None, i) for i, argument in enumerate(block.arguments)
+        ]
+        self.nodes: list[Node] = []
+        for position, op in enumerate(list(block.operations)):
+            self.nodes.append(self._read(op.operation, position))
+        for before, after in pairwise(self.nodes):
+            before.following, after.preceding = after, before
+
+    def _define(self, value: ir.Value, node: Node | None, index: int) -> Value:
+        made = self.values[value] = Value(value, node, index)
+        return made
+
+    def _read(self, op: ir.Operation, position: int) -> Node:
+        node = Node(op, float(position))
+        node.inputs = [self.values[value] for value in op.operands]
+        if not node.is_fragment and len(op.regions):
+            node.inputs += self._captured(op)
+        for value in node.inputs:
+            value.users.append(node)
+        node.results = [self._define(result, node, i) for i, result in enumerate(op.results)]
+        return node
+
+    def _captured(self, op: ir.Operation) -> list[Value]:
+        """Returns the values of this block that are used inside the regions of `op`."""
+        found: list[Value] = []
+
+        def visit(inner: ir.Operation) -> ir.WalkResult:
+            if inner != op:
+                found.extend(self.values[value] for value in inner.operands if value in self.values)
+            return ir.WalkResult.ADVANCE
+
+        op.walk(visit)
+        return found
+
+    def is_pure(self, node: Node) -> bool:
+        """Tells whether `node` can go when its results are unused."""
+        if not node.parts and node.name != CALL:
+            return is_pure(node.op)
+        return all(
+            self.bodies.is_pure_function(callee_name(part.op))
+            if part.name == CALL
+            else is_pure(part.op)
+            for part in node.parts or [node]
+        )
+
+    def later(self, node: Node) -> Iterator[Node]:
+        """Yields what comes after `node` in the block."""
+        following = node.following
+        while following is not None:
+            yield following
+            following = following.following
+
+    def erase(self, node: Node) -> None:
+        """Notes that `node` goes."""
+        node.erased = True
+        self.unlink(node)
+
+    def move_before(self, node: Node, other: Node) -> None:
+        """Moves an operation right before another."""
+        if other.preceding is node:
+            return
+        node.op.move_before(other.anchor)
+        self.unlink(node)
+        self.link(other.preceding, node, other)
+
+    def move_after(self, node: Node, other: Node) -> None:
+        """Moves an operation right after another."""
+        if other.following is node:
+            return
+        node.op.move_after(other.anchor)
+        self.unlink(node)
+        self.link(other, node, other.following)
+
+    def unlink(self, node: Node) -> None:
+        """Takes `node` out of the order."""
+        if node.preceding is not None:
+            node.preceding.following = node.following
+        if node.following is not None:
+            node.following.preceding = node.preceding
+        node.preceding = node.following = None
+
+    def link(self, before: Node | None, node: Node, after: Node | None) -> None:
+        """Puts `node` into the order between two neighbours."""
+        node.preceding, node.following = before, after
+        if before is not None:
+            before.following = node
+        if after is not None:
+            after.preceding = node
+        low = before.order if before else (after.order if after else 0.0) - 2
+        high = after.order if after else low + 2
+        node.order = (low + high) / 2
+        if not low < node.order < high:
+            self._renumber(node)
+
+    def _renumber(self, node: Node) -> None:
+        """Gives whole numbers to all, when halving an interval once more is out of precision."""
+        while node.preceding is not None:
+            node = node.preceding
+        node.order = 0.0
+        for position, after in enumerate(self.later(node), start=1):
+            after.order = float(position)
+
+    def erase_gone(self) -> None:
+        """Erases, last to first, the operations that were erased or that others replaced."""
+        for node in reversed(self.nodes):
+            if node.erased or node.into is not None or len(node.parts) > 1:
+                node.op.erase()

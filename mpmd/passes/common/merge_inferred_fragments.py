@@ -1,0 +1,60 @@
+"""The pass `mpmd-merge-inferred-fragments`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mpmd.dialect._jaxlib import ir
+from mpmd.passes.base import PassFailure, option
+from mpmd.passes.common._flow import Flow, Node
+from mpmd.passes.common._merging import SPLIT_DROP, SPLIT_KEEP, MergingPass, stages_agree
+
+
+@dataclass(frozen=True)
+class MergeInferredFragments(MergingPass):
+    """Merges inferred fragments with their neighbours in the data flow or in the program order.
+
+    Every fragment costs a launch, and an inferred one belongs to no stage of its own. Two fragments
+    of a mesh merge when at least one is inferred and one is the closest consumer of the other:
+
+        %1 = fragment<"m", ["f"]> (%0)                   %1 = fragment<"m", ["f"]> (%0) {
+        %2 = fragment<"m", []> (%1)           ~~>           ... body of f, then the inferred one
+        return %2                                         }
+
+    Requires a function whose values all live on a mesh. Never merges two fragments of the user's,
+    and never makes an operation wait for more than it did where some other user stands in between.
+    """
+
+    name: ClassVar[str] = "mpmd-merge-inferred-fragments"
+    merge_any_consumer: bool = option(
+        False, "merge with the first consumer that allows it, not only with the closest one"
+    )
+    merge_sideways: bool = option(
+        False,
+        "merge with the next fragment of the mesh in program order, whether it depends or not",
+    )
+
+    def run(self, module: ir.Operation) -> None:
+        if self.merge_any_consumer and self.merge_sideways:
+            raise PassFailure(module, "merge-any-consumer and merge-sideways exclude each other")
+        super().run(module)
+
+    @property
+    def merges_with_any_consumer(self) -> bool:  # type: ignore[override]
+        return self.merge_any_consumer
+
+    def allows(self, producer: Node, consumer: Node, *, is_closest: bool) -> bool:
+        if not (producer.is_inferred or consumer.is_inferred):
+            return False
+        if SPLIT_KEEP in producer.discardable() and SPLIT_DROP in consumer.discardable():
+            return False
+        return stages_agree(producer, consumer)
+
+    def candidate(self, flow: Flow, fragment: Node) -> Node | None:
+        if not self.merge_sideways:
+            return super().candidate(flow, fragment)
+        for node in flow.later(fragment):
+            if node.is_fragment and node.mesh == fragment.mesh:
+                return node if self.allows(fragment, node, is_closest=False) else None
+        return None

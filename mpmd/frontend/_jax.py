@@ -8,10 +8,10 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
-from jax._src import source_info_util
+from jax._src import effects, pjit, source_info_util
 from jax._src.core import Jaxpr
 from jax._src.interpreters import partial_eval
 from jax.extend.core import primitives
@@ -78,6 +78,41 @@ def bind_jit(jitted: Callable, name: str, args: Sequence[Any], kwargs: dict[str,
     return jax.tree.unflatten(traced.out_tree, out)
 
 
+class Traced(NamedTuple):
+    """A function traced for one signature."""
+
+    jaxpr: ClosedJaxpr
+    in_tree: Any  # of (args, kwargs), without static ones
+    out_tree: Any
+    donated: tuple[bool, ...]
+    arg_names: tuple[str, ...]
+    name: str
+
+
+def infer(jitted: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Traced, list[Any]]:
+    """Traces a jitted function, unless it has seen such arguments, and flattens the arguments."""
+    found, flat = pjit._infer_params(jitted._fun, jitted._jit_info, tuple(args), kwargs)
+    closed, donated = found.params["jaxpr"], found.params["donated_invars"]
+    if found.consts:
+        raise ValueError(
+            "the function uses values of a trace around mpmd.jit; pass them as arguments instead"
+        )
+    names = tuple(name or f"argument {i}" for i, name in enumerate(found.arg_names))
+    traced = Traced(
+        closed, found.in_tree, found.out_tree, tuple(donated), names, found.params["name"]
+    )
+    return traced, list(flat)
+
+
+def check_effects(closed: ClosedJaxpr) -> None:
+    """Refuses what must happen in one order, as several meshes run at once."""
+    ordered = [effect for effect in closed.effects if effects.ordered_effects.contains(effect)]
+    if ordered:
+        raise ValueError(
+            f"mpmd.jit cannot keep the order of {ordered[0]}: use unordered callbacks (ordered=False)"
+        )
+
+
 def trace(fn: Callable, avals: Sequence[Any]) -> ClosedJaxpr:
     """The jaxpr of a function of flat arguments and a flat list of results."""
     return jax.make_jaxpr(fn)(*avals)
@@ -119,12 +154,15 @@ def where(eqn: Any) -> str:
     return source_info_util.summarize(eqn.source_info)
 
 
-def eliminate_dead_code(closed: ClosedJaxpr) -> ClosedJaxpr:
-    """The jaxpr without the equations, and label results, that no result needs."""
+def eliminate_dead_code(closed: ClosedJaxpr, *, keep_unused: bool) -> tuple[ClosedJaxpr, list[bool]]:
+    """The jaxpr without the equations, label results and inputs that no result needs.
+
+    Returns it and which inputs it has.
+    """
     jaxpr, consts = jaxpr_of(closed)
     used = [True] * len(jaxpr.outvars)
-    live, _ = partial_eval.dce_jaxpr(jaxpr, used, instantiate=True)
-    return jax.extend.core.ClosedJaxpr(live, consts)
+    live, used_inputs = partial_eval.dce_jaxpr(jaxpr, used, instantiate=keep_unused)
+    return jax.extend.core.ClosedJaxpr(live, consts), used_inputs
 
 
 def drop_unused(closed: ClosedJaxpr) -> ClosedJaxpr:
@@ -147,6 +185,14 @@ def is_variable(atom: Any) -> bool:
     return not hasattr(atom, "val")
 
 
+class LoweredModule(NamedTuple):
+    """A StableHLO module in both written forms, and the Python functions that it calls."""
+
+    text: str
+    bytecode: bytes
+    callbacks: tuple[Any, ...]
+
+
 def lower_module(
     name: str,
     closed: ClosedJaxpr,
@@ -157,8 +203,13 @@ def lower_module(
     result_shardings: Sequence[Any],
     arg_names: Sequence[str],
     result_names: Sequence[str],
-) -> Any:
-    """Lowers a jaxpr to a StableHLO module, with our rules for some primitives."""
+    donated: Sequence[bool],
+) -> LoweredModule:
+    """Lowers a jaxpr to a StableHLO module, with our rules for some primitives.
+
+    A donated argument is marked as that and no more: which result can take its memory is known
+    only once both have meshes.
+    """
     parameters = mlir.LoweringParameters(
         override_lowering_rules=overrides, hoist_constants_as_args=False
     )
@@ -178,4 +229,23 @@ def lower_module(
     )
     if "out_avals" in inspect.signature(mlir.lower_jaxpr_to_module).parameters:
         keywords["out_avals"] = closed.out_avals
-    return mlir.lower_jaxpr_to_module(name, closed, **keywords).module
+    result = mlir.lower_jaxpr_to_module(name, closed, **keywords)
+    _mark_donated(result.module, donated)
+    return LoweredModule(
+        str(result.module), mlir.module_to_bytecode(result.module), tuple(result.host_callbacks)
+    )
+
+
+def _mark_donated(module: Any, donated: Sequence[bool]) -> None:
+    (main,) = (op for op in module.body if op.attributes["sym_name"].value == "main")
+    with module.context:
+        attributes = [{each.name: each.attr for each in attrs} for attrs in main.arg_attrs]
+        for each, is_donated in zip(attributes, donated, strict=True):
+            if is_donated:
+                each["jax.buffer_donor"] = mlir.ir.BoolAttr.get(True)
+        main.arg_attrs = mlir.ir.ArrayAttr.get([mlir.ir.DictAttr.get(each) for each in attributes])
+
+
+def key_implementation(dtype: Any) -> str:
+    """The generator of a typed random key."""
+    return dtype._impl.name

@@ -42,6 +42,7 @@ class Emitter:
             (marks.named_tensor_p, self._mark(mpmd.NamedTensorOp)),
             (marks.broadcast_p, self._mark(mpmd.BroadcastOp)),
             (marks.reduce_p, self._mark(mpmd.ReduceOp)),
+            (marks.for_p, self._for),
         )
 
     def _jit(self, ctx: Any, *args: ir.Value, name: str, jaxpr: Any, **_: Any) -> Sequence[Any]:
@@ -104,6 +105,21 @@ class Emitter:
         if name.call_counter is not None:
             op.attributes["call_counter"] = _ui32(name.call_counter)
         return callee.ports.of(args, op.results)
+
+    def _for(
+        self, ctx: Any, *args: ir.Value, body: Any, length: int, num_consts: int
+    ) -> Sequence[ir.Value]:
+        """A loop over one call; what the body only reads is carried along, as the region sees nothing else."""
+        _load(ctx)
+        types = [arg.type for arg in args]
+        op = mpmd.ForOp(types, list(args), length, unroll_factor=length).operation
+        index = ir.RankedTensorType.get([], ir.IntegerType.get_unsigned(32))
+        block = op.regions[0].blocks.append(*types, index)
+        with ir.InsertionPoint(block):
+            arguments = list(block.arguments)
+            carry = self._call(ctx, arguments, CallName("microbatch"), body)
+            mpmd.return_([*arguments[:num_consts], *carry])
+        return list(op.results)[num_consts:]
 
     def _callee(self, ctx: Any, args: Sequence[ir.Value], name: CallName, body: Any) -> _Callee:
         scratch = func.FuncOp(name, ([arg.type for arg in args], []), ip=False)

@@ -10,10 +10,13 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
+import jax.numpy as jnp
+from jax.extend.core import jaxpr_as_fun
 
 from mpmd.errors import LabelError
 from mpmd.frontend import _jax
 from mpmd.frontend.contents import Contents, call_of, count_of, label_of
+from mpmd.frontend.marks import for_p
 from mpmd.frontend.names import CallName, LabelName
 from mpmd.frontend.stacks import Stack, parts_of, whole
 
@@ -133,6 +136,8 @@ class _Expander:
     def _scan(self, eqn: Any, values: list[Any], scope: _Scope) -> list[Any]:
         body, length = eqn.params["jaxpr"], eqn.params["length"]
         num_consts, num_carry = _jax.scan_sizes(eqn.params)
+        if scope == _Scope() and self._counts_only(eqn, values[num_consts + num_carry :]):
+            return self._for(body, length, num_consts, [whole(value) for value in values[:-1]])
         consts = values[:num_consts]
         carry = values[num_consts : num_consts + num_carry]
         xs = [parts_of(x, length) for x in values[num_consts + num_carry :]]
@@ -147,6 +152,32 @@ class _Expander:
                 y[i] = whole(part)
         avals = [var.aval for var in eqn.outvars[num_carry:]]
         return [*carry, *map(Stack.of, ys, avals)]
+
+    def _counts_only(self, eqn: Any, xs: list[Any]) -> bool:
+        """Whether a scan is a fori_loop still: a carry, a number and nothing else."""
+        body, num_carry = eqn.params["jaxpr"], _jax.scan_sizes(eqn.params)[1]
+        return (
+            len(xs) == 1
+            and isinstance(xs[0], Stack)
+            and xs[0].is_iota
+            and len(eqn.outvars) == num_carry
+            and not eqn.params["reverse"]
+            and eqn.params["length"] > 1
+            and self._contents.is_leaf(body)
+        )
+
+    def _for(self, body: Any, length: int, num_consts: int, values: list[Any]) -> list[Any]:
+        """A loop that the compiler unrolls; its index is unsigned, and is converted in the body."""
+        expanded = self.expand(body, _Scope(shared=True))
+        *avals, index = body.in_avals
+
+        def step(*args: Any) -> list[Any]:
+            i = jax.lax.convert_element_type(args[-1], index.dtype)
+            return jaxpr_as_fun(expanded)(*args[:-1], i)
+
+        unsigned = jax.ShapeDtypeStruct((), jnp.uint32)
+        counted = _jax.trace(step, [*avals, unsigned])
+        return for_p.bind(*values, body=counted, length=length, num_consts=num_consts)
 
     def _iterate(self, body: Any, values: list[Any], scope: _Scope) -> list[Any]:
         if not self._contents.is_leaf(body):

@@ -72,3 +72,14 @@ def transpose_count(jaxpr: Any) -> int:
     """How often the body has been transposed, by the tags in it."""
     counts = [e.params["transpose_count"] for e in jaxpr.eqns if e.primitive is tag_p]
     return max(counts, default=0)
+
+
+for_p = Primitive("mpmd_for")
+"""A loop of calls of one body, ``carry = body(*consts, *carry, i)``; made while expanding, so never transformed."""
+for_p.multiple_results = True
+
+
+@for_p.def_abstract_eval
+def _for_types(*_: Any, body: Any, length: int, num_consts: int) -> list[Any]:
+    del length, num_consts
+    return list(body.out_avals)

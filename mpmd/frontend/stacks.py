@@ -17,9 +17,12 @@ class Stack:
     and no array over all microbatches is ever made.
     """
 
-    def __init__(self, parts: Sequence[Any], make: Callable[[], Any]) -> None:
+    def __init__(
+        self, parts: Sequence[Any], make: Callable[[], Any], *, is_iota: bool = False
+    ) -> None:
         """Keeps the slices and a way to make the whole."""
         self.parts = parts
+        self.is_iota = is_iota
         self._make = make
         self._whole: Any = None
 
@@ -43,7 +46,8 @@ class Stack:
     @classmethod
     def iota(cls, aval: Any, make: Callable[[], Any]) -> Stack:
         """The numbers 0..n-1, each of them a constant."""
-        return cls([np.asarray(i, aval.dtype) for i in range(aval.shape[0])], make)
+        numbers = [np.asarray(i, aval.dtype) for i in range(aval.shape[0])]
+        return cls(numbers, make, is_iota=True)
 
 
 def whole(value: Any) -> Any:

@@ -1,0 +1,165 @@
+"""`mpmd.jit`: a function that runs partitioned over the meshes of a topology."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import jax
+
+from mpmd.frontend import _jax, prefixes
+from mpmd.frontend.config import Config
+from mpmd.frontend.program import lower
+from mpmd.frontend.stages import Compiled, Lowered
+
+
+def jit(
+    fn: Callable,
+    config: Config,
+    *,
+    in_shardings: Any = None,
+    out_shardings: Any = None,
+    donate_argnums: int | Sequence[int] | None = None,
+    donate_argnames: str | Iterable[str] | None = None,
+    static_argnums: int | Sequence[int] | None = None,
+    static_argnames: str | Iterable[str] | None = None,
+    keep_unused: bool = False,
+    override_func_name: str | None = None,
+) -> JitFunction:
+    """Partitions a function over the meshes of a configuration and runs it there.
+
+    It gives what ``jax.jit`` gives, and takes what that takes: it compiles once for each signature, and puts
+    numpy arrays, Python scalars and arrays that are elsewhere where they belong.
+
+    Args:
+      fn: the function, with labels in it.
+      config: from `make_config`.
+      in_shardings: a prefix of the tree of the positional arguments, of NamedShardings or None.
+      out_shardings: the same for the results.
+      donate_argnums: positions of arguments whose memory may be reused; they are deleted by the call.
+      donate_argnames: names of more of them.
+      static_argnums: positions of arguments that are compile-time constants.
+      static_argnames: names of more of them.
+      keep_unused: whether arguments that no result depends on are placed all the same.
+      override_func_name: a name for the program instead of the function's.
+    """
+    if not callable(fn):
+        raise TypeError(f"mpmd.jit needs a function, got {fn!r}")
+    if not isinstance(config, Config):
+        raise TypeError(f"mpmd.jit needs a configuration made by mpmd.make_config, got {config!r}")
+    jitted = jax.jit(
+        fn,
+        donate_argnums=donate_argnums,
+        donate_argnames=donate_argnames,
+        static_argnums=static_argnums,
+        static_argnames=static_argnames,
+    )
+    return JitFunction(
+        fn, jitted, config, in_shardings, out_shardings, keep_unused, override_func_name
+    )
+
+
+class JitFunction:
+    """A function that `mpmd.jit` made."""
+
+    def __init__(
+        self,
+        fn: Callable,
+        jitted: Any,
+        config: Config,
+        in_shardings: Any,
+        out_shardings: Any,
+        keep_unused: bool,
+        name: str | None,
+    ) -> None:
+        """Takes the function and everything its programs depend on beside the arguments."""
+        functools.update_wrapper(self, fn, updated=())
+        self._jitted = jitted
+        self._config = config
+        self._in_shardings = in_shardings
+        self._out_shardings = out_shardings
+        self._keep_unused = keep_unused
+        self._name = name
+        self._compiled: dict[int, tuple[Any, Compiled]] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs the function; returns once everything is issued, with arrays that may not be there yet."""
+        if any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves((args, kwargs))):
+            return self._jitted(*args, **kwargs)  # inside another transformation: the plain function
+        traced, flat = _jax.infer(self._jitted, args, kwargs)
+        return self._compiled_for(traced).call_flat(flat)
+
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """Traces and partitions the function for such arguments (arrays or `jax.ShapeDtypeStruct`s)."""
+        traced, _ = _jax.infer(self._jitted, args, kwargs)
+        return self._lower(traced)
+
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        """The types of the results."""
+        return self._jitted.eval_shape(*args, **kwargs)
+
+    def clear_cache(self) -> None:
+        """Forgets the compiled programs."""
+        with self._lock:
+            self._compiled.clear()
+
+    def _compiled_for(self, traced: _jax.Traced) -> Compiled:
+        # JAX hands out one jaxpr for a signature, so that is the key; it is kept alive here.
+        found = self._compiled.get(id(traced.jaxpr))
+        if found is None:
+            with self._lock:
+                found = self._compiled.get(id(traced.jaxpr))
+                if found is None:
+                    found = traced.jaxpr, self._lower(traced).compile()
+                    self._compiled[id(traced.jaxpr)] = found
+        return found[1]
+
+    def _lower(self, traced: _jax.Traced) -> Lowered:
+        config, names = self._config, traced.arg_names
+        in_avals, out_avals = traced.jaxpr.in_avals, traced.jaxpr.out_avals
+        in_shardings = prefixes.for_arguments("in_shardings", self._in_shardings, traced.in_tree)
+        out_shardings = prefixes.for_results("out_shardings", self._out_shardings, traced.out_tree)
+        result_names = [f"result {i}" for i in range(len(out_avals))]
+        prefixes.check_shardings("in_shardings", in_shardings, names, in_avals)
+        prefixes.check_shardings("out_shardings", out_shardings, result_names, out_avals)
+        inputs = prefixes.places_from_names(
+            "input_mesh_assignment",
+            prefixes.for_arguments(
+                "input_mesh_assignment", config.input_mesh_assignment, traced.in_tree
+            ),
+            config.topology,
+        )
+        outputs = prefixes.places_from_names(
+            "output_mesh_assignment",
+            prefixes.for_results(
+                "output_mesh_assignment", config.output_mesh_assignment, traced.out_tree
+            ),
+            config.topology,
+        )
+        if config.read_input_output_mesh_from_shardings:
+            inputs = prefixes.merge_places(
+                "input_mesh_assignment",
+                inputs,
+                prefixes.places_from_shardings("in_shardings", in_shardings, names, config.topology),
+                names,
+            )
+            outputs = prefixes.merge_places(
+                "output_mesh_assignment",
+                outputs,
+                prefixes.places_from_shardings(
+                    "out_shardings", out_shardings, result_names, config.topology
+                ),
+                result_names,
+            )
+        program = lower(
+            traced,
+            platform=config.devices[0].platform,
+            name=self._name or traced.name,
+            keep_unused=self._keep_unused,
+            in_shardings=in_shardings,
+            out_shardings=out_shardings,
+        )
+        return Lowered(config, program, inputs, outputs, in_shardings)

@@ -1,0 +1,96 @@
+"""What a user says of arguments or results by a prefix of their tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+from jax.sharding import Mesh, NamedSharding
+
+from mpmd.frontend.topology import Place, mesh_of, parse_place
+
+_UNSAID = object()
+
+
+def broadcast(key: str, prefix: Any, tree: Any, what: str) -> list[Any]:
+    """One value for each leaf of the tree, None where the prefix says nothing."""
+    said = jax.tree.map(
+        lambda x: _UNSAID if x is None else x, prefix, is_leaf=lambda x: x is None
+    )
+    whole = jax.tree.unflatten(tree, [0] * tree.num_leaves)
+    try:
+        values = jax.tree.leaves(jax.tree.broadcast(said, whole))
+    except ValueError as error:
+        raise ValueError(f"{key} is not a prefix of the tree of the {what}: {error}") from None
+    return [None if value is _UNSAID else value for value in values]
+
+
+def for_arguments(key: str, prefix: Any, in_tree: Any) -> list[Any]:
+    """One value for each argument; a prefix speaks of the positional arguments only, as in jax.jit."""
+    args, kwargs = in_tree.children()
+    if prefix is None or isinstance(prefix, (tuple, list)) and not prefix:
+        return [None] * in_tree.num_leaves
+    if isinstance(prefix, list):
+        prefix = tuple(prefix)
+    if not isinstance(prefix, tuple):
+        return broadcast(key, prefix, in_tree, "arguments")
+    return broadcast(key, prefix, args, "arguments") + [None] * kwargs.num_leaves
+
+
+def for_results(key: str, prefix: Any, out_tree: Any) -> list[Any]:
+    """One value for each result."""
+    if prefix is None or isinstance(prefix, tuple) and not prefix:
+        return [None] * out_tree.num_leaves
+    return broadcast(key, prefix, out_tree, "results")
+
+
+def check_shardings(
+    key: str, shardings: Sequence[Any], names: Sequence[str], avals: Sequence[Any]
+) -> None:
+    """Refuses what is no sharding of its array."""
+    for sharding, name, aval in zip(shardings, names, avals, strict=True):
+        if sharding is None:
+            continue
+        if not isinstance(sharding, NamedSharding):
+            raise ValueError(f"{key} of {name} must be a NamedSharding or None, got {sharding!r}")
+        try:
+            sharding.shard_shape(aval.shape)
+        except ValueError as error:
+            raise ValueError(f"{key} of {name} does not fit its shape {aval.shape}: {error}") from None
+
+
+def places_from_shardings(
+    key: str, shardings: Sequence[Any], names: Sequence[str], topology: dict[str, Mesh]
+) -> list[Place | None]:
+    """The meshes that shardings are over."""
+    places: list[Place | None] = []
+    for sharding, name in zip(shardings, names, strict=True):
+        mesh = None if sharding is None else mesh_of(sharding, topology)
+        if sharding is not None and mesh is None:
+            raise ValueError(
+                f"{key} of {name} is over a mesh that is not in the topology, which has "
+                f"{', '.join(map(repr, topology))}: {sharding.mesh}"
+            )
+        kind = sharding.memory_kind if sharding is not None else None
+        places.append(None if mesh is None else Place(mesh, kind if kind == "pinned_host" else None))
+    return places
+
+
+def places_from_names(
+    key: str, names: Sequence[Any], topology: dict[str, Mesh]
+) -> list[Place | None]:
+    """The places that an assignment names."""
+    return [None if name is None else parse_place(name, topology, key) for name in names]
+
+
+def merge_places(
+    key: str, first: Sequence[Place | None], second: Sequence[Place | None], names: Sequence[str]
+) -> list[Place | None]:
+    """Puts together what two sources say, and refuses contradictions."""
+    merged = []
+    for a, b, name in zip(first, second, names, strict=True):
+        if a is not None and b is not None and a.mesh != b.mesh:
+            raise ValueError(f"{name} is assigned to {a.mesh!r} by {key} and to {b.mesh!r} by its sharding")
+        merged.append(a or b)
+    return merged

@@ -35,7 +35,7 @@ from mpmd.passes.import_._mesh_sets import (
     with_origin,
     write_all,
 )
-from mpmd.passes.import_._reductions import reduction_attribute, reduction_kind
+from mpmd.passes.import_._reductions import annotated_kind, reduction_attribute, reduction_kind
 
 
 @dataclass(frozen=True)
@@ -118,12 +118,16 @@ class _State:
                 found_set = read_from(node.op, SRC_SET)
                 if found_set is not None:
                     self.fixed[node.results[0] if node.results else -1] = found_set
-                if len(node.operands) > 1:
-                    kind = reduction_kind(node.op)
-                    if kind is not None:
-                        self.kinds[node.results[0]] = kind
-                        if REDUCE in node.op.attributes:
-                            self.reductions[node.results[0]] = kind
+                if node.results:
+                    self._read_reduction(node)
+
+    def _read_reduction(self, node: Node) -> None:
+        marked = annotated_kind(node.op)
+        kind = marked or reduction_kind(node.op)
+        if kind is not None:
+            self.kinds[node.results[0]] = kind
+        if marked is not None:
+            self.reductions[node.results[0]] = marked
 
     def visit(self, states: dict[str, _State]) -> list[str]:
         """Analyses the function anew; returns the functions that it teaches something."""
@@ -165,7 +169,7 @@ class _State:
         for each in operands:
             meshes = each if meshes is None else intersection(meshes, each)
         if kind is not None and all(operands):
-            goes_on = any(self.marked.get(value) == kind for value in node.operands)
+            goes_on = kind != "none" and any(self.marked.get(value) == kind for value in node.operands)
             if meshes == NOWHERE or (goes_on and operands):
                 self.marked[result] = kind
                 meshes = reduce(union, operands)

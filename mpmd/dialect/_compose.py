@@ -138,7 +138,7 @@ def _prune_block(block: ir.Block, keep: Sequence[bool]) -> list[int]:
     if not all(keep):
         last = terminator(block)
         values = [value for value, kept in zip(last.operands, keep, strict=True) if kept]
-        ir.Operation.create(last.name, operands=values, ip=ir.InsertionPoint(block))
+        ir.Operation.create(last.name, operands=values, ip=ir.InsertionPoint(last))
         last.erase()
     erase_dead(block)
     arguments = list(block.arguments)
@@ -238,11 +238,15 @@ def _move_body(body: ir.Block, inputs: Sequence[ir.Value], target: ir.Block) -> 
 
 
 def erase_dead(block: ir.Block) -> None:
-    """Erases the operations of `block` that are pure and unused, last to first."""
+    """Erases the operations of `block` that are pure and unused, last to first, nested ones too."""
     for op in reversed(list(block.operations)[:-1]):
         operation = op.operation
         if not any(_is_used(result) for result in operation.results) and is_pure(operation):
             operation.erase()
+            continue
+        for region in operation.regions:
+            for nested in region.blocks:
+                erase_dead(nested)
 
 
 def _is_used(value: ir.Value) -> bool:

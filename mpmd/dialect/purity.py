@@ -7,7 +7,7 @@ from mpmd.dialect._jaxlib import ir
 _EFFECTS = frozenset(
     "stablehlo." + name
     for name in ("send", "recv", "infeed", "outfeed", "create_token", "after_all", "rng")
-) | {"func.call"}
+) | {"func.call", "mpmd.call"}
 _PURE_DIALECTS = ("stablehlo.", "chlo.", "mpmd.", "sdy.", "arith.", "mhlo.", "tensor.")
 _TERMINATORS = frozenset(
     ("mpmd.return", "func.return", "stablehlo.return", "sdy.return", "mhlo.return")

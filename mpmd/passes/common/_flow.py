@@ -6,16 +6,18 @@ would cost as much again. Merging is noted here only, too: see `_merging.py`.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from itertools import pairwise
 
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.attributes import Origin, int_attribute
 from mpmd.dialect.fragment import CALL, REGION, Bodies, Fragment
-from mpmd.dialect.functions import callee_name, entry_block
+from mpmd.dialect.functions import callee_name, entry_block, functions, is_distributed
 from mpmd.dialect.purity import is_pure
+from mpmd.passes.base import Pass
 
-TRANSFER = "mpmd.transfer"
+TRANSFER, FOR = "mpmd.transfer", "mpmd.for"
 
 
 class Value:
@@ -172,13 +174,13 @@ class Node:
 
 
 class Flow:
-    """The operations of a function's block, with the values between them."""
+    """The operations of a function, or of one block inside it, with the values between them."""
 
-    def __init__(self, func: ir.Operation, bodies: Bodies) -> None:
+    def __init__(self, func: ir.Operation, bodies: Bodies, block: ir.Block | None = None) -> None:
         self.func = func
         self.bodies = bodies
         self.values: dict[ir.Value, Value] = {}
-        block = entry_block(func)
+        block = block or entry_block(func)
         self.arguments = [
             self._define(argument, None, i) for i, argument in enumerate(block.arguments)
         ]
@@ -194,13 +196,16 @@ class Flow:
 
     def _read(self, op: ir.Operation, position: int) -> Node:
         node = Node(op, float(position))
-        node.inputs = [self.values[value] for value in op.operands]
+        node.inputs = [self._value(value) for value in op.operands]
         if not node.is_fragment and len(op.regions):
             node.inputs += self._captured(op)
         for value in node.inputs:
             value.users.append(node)
         node.results = [self._define(result, node, i) for i, result in enumerate(op.results)]
         return node
+
+    def _value(self, value: ir.Value) -> Value:
+        return self.values.get(value) or self._define(value, None, 0)
 
     def _captured(self, op: ir.Operation) -> list[Value]:
         """Returns the values of this block that are used inside the regions of `op`."""
@@ -287,3 +292,29 @@ class Flow:
         for node in reversed(self.nodes):
             if node.erased or node.into is not None or len(node.parts) > 1:
                 node.op.erase()
+
+
+class FlowPass(Pass):
+    """A pass that works on one block at a time: bodies of `mpmd.for`, then their function."""
+
+    def run(self, module: ir.Operation) -> None:
+        bodies = Bodies(module)
+        for func in functions(module):
+            if self.applies_to(func):
+                self._run_on_block(func, bodies, entry_block(func))
+        bodies.erase_unused()
+
+    def _run_on_block(self, func: ir.Operation, bodies: Bodies, block: ir.Block) -> None:
+        flow = Flow(func, bodies, block)
+        loops = [node.op for node in flow.nodes if node.name == FOR]
+        for loop in loops:
+            self._run_on_block(func, bodies, loop.regions[0].blocks[0])
+        self.run_on_flow(Flow(func, bodies, block) if loops else flow)
+
+    def applies_to(self, func: ir.Operation) -> bool:
+        """Tells whether the pass looks at `func`: by default where all values have a mesh."""
+        return is_distributed(func)
+
+    @abstractmethod
+    def run_on_flow(self, flow: Flow) -> None:
+        """Transforms one block in place."""

@@ -9,9 +9,7 @@ from itertools import chain
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.attributes import Origin, read_strings, strings_attribute, ui32
 from mpmd.dialect.fragment import ARGUMENT, Bodies, Fragment, Wire, compose
-from mpmd.dialect.functions import functions
-from mpmd.passes.base import FunctionPass
-from mpmd.passes.common._flow import Flow, Node, Slot
+from mpmd.passes.common._flow import Flow, FlowPass, Node, Slot
 
 INFERRED_BY = "mpmd.inferred_by"
 CALL_COUNTER = "call_counter"
@@ -156,7 +154,7 @@ def stages_agree(one: Node, other: Node) -> bool:
 # --- the walk ------------------------------------------------------------------------------------
 
 
-class MergingPass(FunctionPass):
+class MergingPass(FlowPass):
     """A pass that merges fragments of one mesh, last to first, each as often as it can.
 
     A fragment merges with its candidate, by default its closest consumer, where the dependencies of
@@ -167,16 +165,6 @@ class MergingPass(FunctionPass):
 
     merges_with_any_consumer: bool = False
     """Whether a consumer may be passed over in favour of one further away."""
-
-    def run(self, module: ir.Operation) -> None:
-        bodies = Bodies(module)
-        for func in functions(module):
-            if self.applies_to(func):
-                self.merge_in(Flow(func, bodies))
-        bodies.erase_unused()
-
-    def run_on_function(self, func: ir.Operation) -> None:
-        self.merge_in(Flow(func, Bodies(func.parent)))
 
     @abstractmethod
     def allows(self, producer: Node, consumer: Node, *, is_closest: bool) -> bool:
@@ -194,8 +182,7 @@ class MergingPass(FunctionPass):
                 return consumer
         return None
 
-    def merge_in(self, flow: Flow) -> None:
-        """Merges in one function."""
+    def run_on_flow(self, flow: Flow) -> None:
         for node in reversed(flow.nodes):
             if node.is_fragment and node.into is None:
                 self._merge_from(flow, node)

@@ -64,6 +64,14 @@ class Bodies:
         self._functions[name] = func
         return name, block
 
+    def copy_function(self, name: str) -> str:
+        """Appends a copy of function `name` under a name of its own, which is returned."""
+        copy = self.function(name).clone(ir.InsertionPoint(self.module.regions[0].blocks[0]))
+        new = self.unique_name(name)
+        copy.attributes["sym_name"] = ir.StringAttr.get(new)
+        self._functions[new] = copy.operation
+        return new
+
     def recall(self, key: Hashable) -> Any:
         """Returns what was remembered under `key`, or None."""
         return self._memory.get(key)

@@ -41,6 +41,11 @@ class _ContextCache(threading.local):
 _cache = _ContextCache()
 
 
+def memo(context: ir.Context, key: Any, make: Callable[[], T]) -> T:
+    """Returns what `make` gave for `key` the first time in `context`, on this thread."""
+    return _cache.get(context, key, make)
+
+
 def quote(text: str) -> str:
     """Returns `text` as an MLIR string literal."""
     escaped = "".join(

@@ -1,0 +1,144 @@
+"""mpmd-simplify-program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from mpmd.dialect._jaxlib import ir
+from mpmd.dialect.fragment import ARGUMENT, Bodies, Fragment, Wire, compose, fragments, prune
+from mpmd.dialect.functions import callee_name, entry_block, functions, is_distributed, terminator
+from mpmd.dialect.purity import is_pure
+from mpmd.passes.base import Pass
+from mpmd.passes.cpp import CppPass
+
+
+@dataclass(frozen=True)
+class SimplifyProgram(Pass):
+    """Merges equal operations and drops what the boundaries of fragments carry for nothing.
+
+    Within bodies and between fragments equal operations become one. Of each fragment go: a result
+    equal to another or to an operand, if its type is too; an operand passed twice; results that
+    nobody uses with all that only they need. What remains of a fragment that only passed values on
+    is nothing. Where types differ, a fragment that looks idle reshards, and stays:
+
+        %0:2 = mpmd.fragment<mesh="m"> (%a, %a) (%x, %y) { mpmd.return %x, %y }
+        return %0#0, %0#1 ~~> return %a, %a
+    """
+
+    name: ClassVar[str] = "mpmd-simplify-program"
+
+    def run(self, module: ir.Operation) -> None:
+        CppPass("cse").run(module)
+        bodies = Bodies(module)
+        changed = False
+        for func in functions(module):
+            if is_distributed(func):
+                changed |= _Simplification(bodies).run(entry_block(func))
+        if changed:
+            bodies.erase_unused()
+            CppPass("cse").run(module)
+
+
+@dataclass
+class _Simplification:
+    bodies: Bodies
+    changed: bool = False
+    _returned: dict[str, list[Wire]] = field(default_factory=dict)
+
+    def run(self, block: ir.Block) -> bool:
+        """Simplifies `block`; tells whether that changed anything."""
+        for fragment in fragments(block):
+            self.forward(fragment)
+        for fragment in fragments(block):
+            self.merge_operands(fragment)
+        for fragment in reversed(list(fragments(block))):
+            self.drop_unused(fragment)
+        return self.changed
+
+    def forward(self, fragment: Fragment) -> None:
+        """Replaces results that equal an operand or an earlier result, type included."""
+        returned = self.returned(fragment)
+        if len(set(returned)) == len(returned) and all(part != ARGUMENT for part, _ in returned):
+            return
+        operands, results = fragment.operands, fragment.results
+        seen: dict[tuple[Wire, ir.Type], ir.Value] = {}
+        for wire, result in zip(returned, results, strict=True):
+            part, index = wire
+            if part == ARGUMENT and operands[index].type == result.type:
+                self.replace(result, operands[index])
+            else:
+                first = seen.setdefault((wire, result.type), result)
+                if first != result:
+                    self.replace(result, first)
+
+    def replace(self, result: ir.Value, replacement: ir.Value) -> None:
+        result.replace_all_uses_with(replacement)
+        self.changed = True
+
+    def returned(self, fragment: Fragment) -> list[Wire]:
+        """Returns which argument or value of the body each result is; read once per function."""
+        if not fragment.is_call:
+            return _returned(fragment.body(self.bodies))
+        callee = callee_name(fragment.op)
+        if callee not in self._returned:
+            self._returned[callee] = _returned(fragment.body(self.bodies))
+        return self._returned[callee]
+
+    def merge_operands(self, fragment: Fragment) -> None:
+        """Makes a fragment take each value once."""
+        operands = fragment.operands
+        unique = list(dict.fromkeys(operands))
+        if len(unique) == len(operands):
+            return
+        position = {value: index for index, value in enumerate(unique)}
+        wiring = [(ARGUMENT, position[value]) for value in operands]
+        new = compose(
+            self.bodies,
+            [fragment],
+            unique,
+            [wiring],
+            [(0, index) for index in range(len(fragment.results))],
+            mesh=fragment.mesh,
+            origins=fragment.origins,
+            stage=fragment.stage,
+            attributes=fragment.discardable,
+            ip=ir.InsertionPoint(fragment.op),
+        )
+        for old, result in zip(fragment.results, new.results, strict=True):
+            old.replace_all_uses_with(result)
+        fragment.op.erase()
+        self.changed = True
+
+    def drop_unused(self, fragment: Fragment) -> None:
+        """Drops unused results and operands, or the fragment when no result is left."""
+        results = fragment.results
+        keep = [next(iter(result.uses), None) is not None for result in results]
+        if not any(keep) and self.is_pure(fragment):
+            fragment.op.erase()
+            self.changed = True
+            return
+        pruned = prune(self.bodies, fragment, keep, ir.InsertionPoint(fragment.op))
+        if pruned is None:
+            return
+        kept = (result for result, used in zip(results, keep, strict=True) if used)
+        for old, result in zip(kept, pruned[0].results, strict=True):
+            old.replace_all_uses_with(result)
+        fragment.op.erase()
+        self.changed = True
+
+    def is_pure(self, fragment: Fragment) -> bool:
+        if fragment.is_call:
+            return self.bodies.is_pure_function(callee_name(fragment.op))
+        return is_pure(fragment.op)
+
+
+def _returned(body: ir.Block) -> list[Wire]:
+    wires: list[Wire] = []
+    numbers: dict[ir.Value, int] = {}
+    for value in terminator(body).operands:
+        if isinstance(value, ir.BlockArgument):
+            wires.append((ARGUMENT, value.arg_number))
+        else:
+            wires.append((0, numbers.setdefault(value, len(numbers))))
+    return wires

@@ -249,3 +249,8 @@ def _mark_donated(module: Any, donated: Sequence[bool]) -> None:
 def key_implementation(dtype: Any) -> str:
     """The generator of a typed random key."""
     return dtype._impl.name
+
+
+def lowering_rule(primitive: Any) -> Callable:
+    """JAX's own lowering of a primitive."""
+    return mlir._lowerings[primitive].rule

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 from jax.extend.core import primitives
 from jax.interpreters import mlir
-from jax.interpreters.mlir import ir
-from jaxlib.mlir.dialects import func, mpmd
+from jax.extend.mlir import ir
+from jax.extend.mlir.dialects import func, mpmd
 
 from mpmd.frontend import _jax, marks
 from mpmd.frontend.contents import transpose_count

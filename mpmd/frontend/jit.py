@@ -5,14 +5,15 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import jax
 
 from mpmd.frontend import _jax, prefixes
 from mpmd.frontend.config import Config
-from mpmd.frontend.program import lower
-from mpmd.frontend.stages import Compiled, Lowered
+from mpmd.frontend.program import lower, signature_of
+from mpmd.frontend.stages import Compiled, Lowered, assigned_places
 
 
 def jit(
@@ -118,48 +119,23 @@ class JitFunction:
         return found[1]
 
     def _lower(self, traced: _jax.Traced) -> Lowered:
-        config, names = self._config, traced.arg_names
-        in_avals, out_avals = traced.jaxpr.in_avals, traced.jaxpr.out_avals
-        in_shardings = prefixes.for_arguments("in_shardings", self._in_shardings, traced.in_tree)
-        out_shardings = prefixes.for_results("out_shardings", self._out_shardings, traced.out_tree)
-        result_names = [f"result {i}" for i in range(len(out_avals))]
-        prefixes.check_shardings("in_shardings", in_shardings, names, in_avals)
-        prefixes.check_shardings("out_shardings", out_shardings, result_names, out_avals)
-        inputs = prefixes.places_from_names(
-            "input_mesh_assignment",
-            prefixes.for_arguments(
-                "input_mesh_assignment", config.input_mesh_assignment, traced.in_tree
-            ),
-            config.topology,
-        )
-        outputs = prefixes.places_from_names(
-            "output_mesh_assignment",
-            prefixes.for_results(
-                "output_mesh_assignment", config.output_mesh_assignment, traced.out_tree
-            ),
-            config.topology,
-        )
+        config, signature = self._config, signature_of(traced)
+        arg_names, result_names = signature.arg_names, signature.result_names
+        ins = prefixes.for_arguments("in_shardings", self._in_shardings, signature.in_tree)
+        outs = prefixes.for_results("out_shardings", self._out_shardings, signature.out_tree)
+        prefixes.check_shardings("in_shardings", ins, arg_names, signature.in_avals)
+        prefixes.check_shardings("out_shardings", outs, result_names, signature.out_avals)
+        inputs, outputs = assigned_places(config, signature)
         if config.read_input_output_mesh_from_shardings:
-            inputs = prefixes.merge_places(
-                "input_mesh_assignment",
-                inputs,
-                prefixes.places_from_shardings("in_shardings", in_shardings, names, config.topology),
-                names,
-            )
-            outputs = prefixes.merge_places(
-                "output_mesh_assignment",
-                outputs,
-                prefixes.places_from_shardings(
-                    "out_shardings", out_shardings, result_names, config.topology
-                ),
-                result_names,
-            )
+            merge = partial(prefixes.merge_places, config.topology)
+            inputs = merge("in_shardings", inputs, ins, arg_names)
+            outputs = merge("out_shardings", outputs, outs, result_names)
         program = lower(
             traced,
             platform=config.devices[0].platform,
             name=self._name or traced.name,
             keep_unused=self._keep_unused,
-            in_shardings=in_shardings,
-            out_shardings=out_shardings,
+            in_shardings=ins,
+            out_shardings=outs,
         )
-        return Lowered(config, program, inputs, outputs, in_shardings)
+        return Lowered(config, program, inputs, outputs, ins)

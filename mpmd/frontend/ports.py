@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from jax.interpreters.mlir import ir
+from jax.extend.mlir import ir
 
 
 class Ports(NamedTuple):

@@ -60,23 +60,6 @@ def check_shardings(
             raise ValueError(f"{key} of {name} does not fit its shape {aval.shape}: {error}") from None
 
 
-def places_from_shardings(
-    key: str, shardings: Sequence[Any], names: Sequence[str], topology: dict[str, Mesh]
-) -> list[Place | None]:
-    """The meshes that shardings are over."""
-    places: list[Place | None] = []
-    for sharding, name in zip(shardings, names, strict=True):
-        mesh = None if sharding is None else mesh_of(sharding, topology)
-        if sharding is not None and mesh is None:
-            raise ValueError(
-                f"{key} of {name} is over a mesh that is not in the topology, which has "
-                f"{', '.join(map(repr, topology))}: {sharding.mesh}"
-            )
-        kind = sharding.memory_kind if sharding is not None else None
-        places.append(None if mesh is None else Place(mesh, kind if kind == "pinned_host" else None))
-    return places
-
-
 def places_from_names(
     key: str, names: Sequence[Any], topology: dict[str, Mesh]
 ) -> list[Place | None]:
@@ -85,12 +68,28 @@ def places_from_names(
 
 
 def merge_places(
-    key: str, first: Sequence[Place | None], second: Sequence[Place | None], names: Sequence[str]
+    topology: dict[str, Mesh],
+    key: str,
+    places: Sequence[Place | None],
+    shardings: Sequence[Any],
+    names: Sequence[str],
 ) -> list[Place | None]:
-    """Puts together what two sources say, and refuses contradictions."""
-    merged = []
-    for a, b, name in zip(first, second, names, strict=True):
-        if a is not None and b is not None and a.mesh != b.mesh:
-            raise ValueError(f"{name} is assigned to {a.mesh!r} by {key} and to {b.mesh!r} by its sharding")
-        merged.append(a or b)
+    """Adds the places that shardings say, and refuses contradictions."""
+    merged = list(places)
+    for i, (place, sharding, name) in enumerate(zip(places, shardings, names, strict=True)):
+        if sharding is None:
+            continue
+        mesh = mesh_of(sharding, topology)
+        if mesh is None:
+            raise ValueError(
+                f"{key} of {name} is over a mesh that is not in the topology, which has "
+                f"{', '.join(map(repr, topology))}: {sharding.mesh}"
+            )
+        if place is not None and place.mesh != mesh:
+            raise ValueError(
+                f"{key} puts {name} on the mesh {mesh!r}, but the configuration assigns it to "
+                f"{place.mesh!r}"
+            )
+        kind = "pinned_host" if sharding.memory_kind == "pinned_host" else None
+        merged[i] = place or Place(mesh, kind)
     return merged

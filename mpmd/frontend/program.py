@@ -34,14 +34,7 @@ def lower(
 ) -> LabelledProgram:
     """Lowers a traced function, with operations of the mpmd dialect for its labels."""
     _jax.check_effects(traced.jaxpr)
-    signature = Signature(
-        traced.in_tree,
-        traced.out_tree,
-        tuple(traced.jaxpr.in_avals),
-        tuple(traced.jaxpr.out_avals),
-        traced.arg_names,
-        traced.donated,
-    )
+    signature = signature_of(traced)
     live, kept = _jax.eliminate_dead_code(traced.jaxpr, keep_unused=keep_unused)
     flat = _jax.drop_unused(expand(live))
     module = _jax.lower_module(
@@ -56,6 +49,18 @@ def lower(
         donated=select(traced.donated, kept),
     )
     return LabelledProgram(module.text, module.bytecode, signature, tuple(kept), module.callbacks)
+
+
+def signature_of(traced: _jax.Traced) -> Signature:
+    """The signature that a function was traced for."""
+    return Signature(
+        traced.in_tree,
+        traced.out_tree,
+        tuple(traced.jaxpr.in_avals),
+        tuple(traced.jaxpr.out_avals),
+        traced.arg_names,
+        traced.donated,
+    )
 
 
 def select(values: Sequence[Any], kept: Sequence[bool]) -> list[Any]:

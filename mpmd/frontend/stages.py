@@ -10,6 +10,7 @@ from typing import Any
 import jax
 from jax.sharding import NamedSharding, PartitionSpec
 
+from mpmd.frontend import prefixes
 from mpmd.frontend.config import Config
 from mpmd.frontend.partition import PartitionedModule, Port, partition_module
 from mpmd.frontend.program import LabelledProgram, select
@@ -177,6 +178,22 @@ class Compiled:
     def trace(self, path: str) -> contextlib.AbstractContextManager[Any]:
         """Writes a timeline of what runs inside the ``with`` block, for Perfetto or Chrome."""
         return self._loaded.trace(path)
+
+
+def assigned_places(
+    config: Config, signature: Signature
+) -> tuple[list[Place | None], list[Place | None]]:
+    """Where the configuration puts arguments and results."""
+    inputs = prefixes.for_arguments(
+        "input_mesh_assignment", config.input_mesh_assignment, signature.in_tree
+    )
+    outputs = prefixes.for_results(
+        "output_mesh_assignment", config.output_mesh_assignment, signature.out_tree
+    )
+    return (
+        prefixes.places_from_names("input_mesh_assignment", inputs, config.topology),
+        prefixes.places_from_names("output_mesh_assignment", outputs, config.topology),
+    )
 
 
 def _sharding(port: Port, aval: Any, config: Config) -> NamedSharding:

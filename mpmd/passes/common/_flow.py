@@ -162,6 +162,10 @@ class Node:
         """Tells whether nothing uses any result."""
         return not any(result.is_used() for result in self.results)
 
+    def is_replaced(self) -> bool:
+        """Tells whether the operation is erased or stands for itself no more."""
+        return self.erased or self.into is not None or len(self.parts) > 1
+
     def open(self) -> None:
         """Gives a fragment the slots that merging works on."""
         if not self.parts:
@@ -258,6 +262,19 @@ class Flow:
         self.unlink(node)
         self.link(other, node, other.following)
 
+    def move_to_front(self, node: Node) -> None:
+        """Makes an operation the first of the block."""
+        first = self.first()
+        if first is not node:
+            self.move_before(node, first)
+
+    def first(self) -> Node:
+        """Returns the first operation of the block."""
+        node = next(node.root() for node in reversed(self.nodes) if not node.erased)
+        while node.preceding is not None:
+            node = node.preceding
+        return node
+
     def unlink(self, node: Node) -> None:
         """Takes `node` out of the order."""
         if node.preceding is not None:
@@ -290,7 +307,7 @@ class Flow:
     def erase_gone(self) -> None:
         """Erases, last to first, the operations that were erased or that others replaced."""
         for node in reversed(self.nodes):
-            if node.erased or node.into is not None or len(node.parts) > 1:
+            if node.is_replaced():
                 node.op.erase()
 
 

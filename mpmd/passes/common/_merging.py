@@ -65,17 +65,19 @@ def _unified(slots: Sequence[Slot]) -> list[Slot]:
     return list(first.values())
 
 
-def write(flow: Flow) -> bool:
-    """Makes the fragments that were noted and erases what they replace; tells whether any were."""
+def write(flow: Flow, *, keep_dead: bool = True) -> None:
+    """Makes the fragments that were noted, and erases what they replace.
+
+    Operations in their bodies that nothing needs go too unless `keep_dead` is set.
+    """
     roots = {node.root(): None for node in flow.nodes if node.into is not None}
     merged = [root for root in roots if not root.erased]
     for root in sorted(merged, key=lambda node: node.order):
-        _compose(flow.bodies, root)
+        _compose(flow.bodies, root, keep_dead)
     flow.erase_gone()
-    return bool(merged)
 
 
-def _compose(bodies: Bodies, root: Node) -> None:
+def _compose(bodies: Bodies, root: Node, keep_dead: bool) -> None:
     numbers = {id(part): number for number, part in enumerate(root.parts)}
     places = {id(slot): place for place, slot in enumerate(root.slots)}
 
@@ -96,7 +98,7 @@ def _compose(bodies: Bodies, root: Node) -> None:
         stage=root.stage_id(),
         attributes=root.discardable(),
         ip=ir.InsertionPoint(root.anchor),
-        keep_dead=True,
+        keep_dead=keep_dead,
     )
     for result, value in zip(root.results, new.op.results, strict=True):
         result.now.replace_all_uses_with(value)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mpmd.dialect.ifrt import ArrayType
-from mpmd.runtime.plan import Copy, Plan, Run
+from mpmd.runtime.plan import Plan, Run
 from mpmd.runtime.sharding import numpy_dtype
-from mpmd.runtime.streams import Copies, Delete, Free, make_streams
+from mpmd.runtime.streams import Copies, Free, make_streams
 
 
 @dataclass
@@ -99,12 +99,8 @@ def cost_per_mesh(plan: Plan, loaded: Sequence[Any]) -> dict[str, dict[str, Frag
     return found
 
 
-def _peaks(
-    plan: Plan, stats: Sequence[Any], names: dict[tuple[int, ...], str]
-) -> dict[str, int]:
-    """Follows the lists of devices as if each had a lane of its own, in the plan's order."""
-    devices_of = {min(devices): devices for devices in plan.device_sets}
-    del devices_of
+def _peaks(plan: Plan, stats: Sequence[Any], names: dict[tuple[int, ...], str]) -> dict[str, int]:
+    """Follows the plan's order: what a mesh holds at a time if it is neither early nor late."""
     live = dict.fromkeys(names.values(), 0)
     for array in plan.types[: plan.num_arguments]:
         live[names[array.devices]] += bytes_per_device(array)
@@ -116,8 +112,8 @@ def _peaks(
             live[mesh] += sign * bytes_per_device(plan.types[value])
             peak[mesh] = max(peak[mesh], live[mesh] + extra)
 
-    (stream,) = make_streams(plan, lambda device: None).streams or [None]
-    for operation in stream.operations if stream else ():
+    streams = make_streams(plan, lambda device: None).streams
+    for operation in (operation for stream in streams for operation in stream.operations):
         if isinstance(operation, Run):
             add(operation.outputs, 1, _temporary(stats[operation.fragment]))
         elif isinstance(operation, Copies):

@@ -15,7 +15,7 @@ from mpmd.runtime import _jax
 from mpmd.runtime.errors import ArgumentError
 from mpmd.runtime.sharding import numpy_dtype, same_placement
 
-# Shardings seen on correct arguments. Programs are called with few; a bound keeps odd uses harmless.
+# How many shardings of correct arguments to remember: programs are called with few.
 _REMEMBERED = 64
 
 
@@ -92,7 +92,7 @@ class Signature:
             raise ArgumentError(f"{argument.name} is not an array: {error}") from error
         is_python = isinstance(value, bool | int | float | complex)
         if array.dtype != argument.dtype and (
-            is_python and np.can_cast(array.dtype, argument.dtype, "same_kind")
+            (is_python and np.can_cast(array.dtype, argument.dtype, "same_kind"))
             or _canonical(array.dtype) == argument.dtype
         ):
             array = array.astype(argument.dtype)

@@ -151,7 +151,7 @@ def _check_callbacks(fragment: BoundFragment) -> None:
     if fragment.module.has_host_callback and len(fragment.devices) > 1:
         raise LoadError(
             f"fragment {fragment.module.name} calls back to the host (jax.debug.print, "
-            f"jax.pure_callback or the like) and runs on {len(fragment.devices)} devices: if such a "
+            f"jax.pure_callback or the like) and runs on {len(fragment.devices)} devices: if the "
             "callback raised, the devices would wait for each other for ever. Take it out of the "
             "computation, or give its mesh one device"
         )

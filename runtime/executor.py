@@ -49,8 +49,8 @@ class _Cut:
 class LoadedProgram:
     """A program that is compiled and bound to devices. Call it with arrays, get arrays.
 
-    A call returns as soon as everything is issued; the results are ordinary arrays whose values come
-    later. It may be called from several threads: steps are executed in the order of the calls.
+    A call returns as soon as everything is issued; the results are ordinary arrays whose values
+    come later. It may be called from several threads: steps are executed in the order of calls.
     """
 
     def __init__(self, prepared: Prepared, registry: Registry = REGISTRY) -> None:

@@ -51,10 +51,10 @@ class Frame:
     def results(self, values: Sequence[int]) -> list[jax.Array]:
         """Waits until every lane has issued its part, and returns the given values.
 
-        Issued, not executed: results are arrays that will exist. They could not be returned sooner,
-        because JAX makes an array only together with the execution that defines it; and what a lane
-        has left to execute by then is bounded by its limit of executions in flight, so the next step
-        finds every device still busy with this one.
+        Issued, not executed: results are arrays whose values will come. They could not be returned
+        sooner, because JAX makes an array only together with the execution that defines it. And
+        little is lost: up to its limit of executions in flight every lane still has work when the
+        caller goes on, so the next step is issued while devices are busy with this one.
         """
         with self._done:
             pass

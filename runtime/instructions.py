@@ -51,16 +51,20 @@ class InstructionMaker:
                 name = self.plan.fragments[operation.fragment].module.name
                 return f"fragment {name} on mesh {operation.mesh}"
             case Copies(copies):
-                sources, targets = (
-                    sorted({device for value in values for device in self.plan.types[value].devices})
-                    for values in ([c.input for c in copies], [c.output for c in copies])
-                )
+                sources = self._devices([copy.input for copy in copies])
+                targets = self._devices([copy.output for copy in copies])
                 count = f"{len(copies)} array{'s' if len(copies) > 1 else ''}"
                 return f"the transfer of {count} from devices {sources} to {targets}"
             case Wait(edge):
                 return f"waiting for transfer {edge}"
+            case Signal(edge):
+                return f"announcing transfer {edge}"
             case _:
                 return "freeing values"
+
+    def _devices(self, values: Sequence[int]) -> list[int]:
+        types = (self.plan.types[value] for value in values)
+        return sorted({device for array in types for device in array.devices})
 
     def _instruction(self, operation: Operation, lane: Lane) -> Instruction:
         match operation:

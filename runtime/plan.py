@@ -1,7 +1,7 @@
 """Turns an IFRT program into the steps that the runtime takes: executables and copies of shards.
 
-Everything that a step can need and loading can know is decided here, once: resharding transfers become
-programs and copies, donation is checked, results that would share an array get one each.
+Everything that a step needs and loading can know is decided here, once: resharding transfers
+become programs and copies, donation is checked, results that would share an array get one each.
 """
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ class _Planner:
                 self.group_of[value] = len(self.groups) - 1
 
     def _add(self, step: Step) -> None:
-        """Adds a step to the group of its source; a call, or the use of an argument, to the last."""
+        """Adds a step to the group of its source; calls and uses of arguments to the last one."""
         if isinstance(step, Run):
             inputs, outputs = step.inputs, step.outputs
         else:

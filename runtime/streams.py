@@ -70,8 +70,8 @@ class Streams:
 def make_streams(plan: Plan, lane_of: Callable[[int], Lane]) -> Streams:
     """Returns the streams of a plan; `lane_of` maps device ids of the program to lanes.
 
-    Each stream keeps the plan's order. As the plan's order is one in which everything can be issued,
-    lanes that follow it cannot wait for each other in a circle.
+    Each stream keeps the plan's order. As everything can be issued in the plan's order, lanes that
+    follow it cannot wait for each other in a circle.
     """
     return _Builder(plan, lane_of).build()
 

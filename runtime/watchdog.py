@@ -27,7 +27,9 @@ class Watchdog:
         with self._changed:
             self._watched[frame] = _Watch(registry, timeout)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._work, name="mpmd-watchdog", daemon=True)
+                self._thread = threading.Thread(
+                    target=self._work, name="mpmd-watchdog", daemon=True
+                )
                 self._thread.start()
             elif len(self._watched) == 1:
                 self._changed.notify()
@@ -71,9 +73,7 @@ class _Watch:
 def _end(frame: Frame, watch: _Watch) -> None:
     places = [_place(track.lane, frame) for track in frame.tracks]
     report = "; ".join(text for text in places if text)
-    frame.fail(
-        ExecutionError(f"{frame.title} made no progress for {watch.timeout:g} s: {report}")
-    )
+    frame.fail(ExecutionError(f"{frame.title} made no progress for {watch.timeout:g} s: {report}"))
     end = time.monotonic() + _GRACE
     while time.monotonic() < end and any(_is_on(track.lane, frame) for track in frame.tracks):
         time.sleep(0.01)

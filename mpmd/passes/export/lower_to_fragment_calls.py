@@ -1,0 +1,133 @@
+"""mpmd-lower-to-fragment-calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mpmd.dialect._jaxlib import ir
+from mpmd.dialect.attributes import Origin, parse_attribute
+from mpmd.dialect.diagnostics import report
+from mpmd.dialect.fragment import Fragment, fragments
+from mpmd.dialect.functions import (
+    callee_name,
+    entry_block,
+    functions,
+    is_mpmd_function,
+    is_private,
+    symbol_name,
+    topology_of,
+)
+from mpmd.passes.base import Pass, option
+from mpmd.passes.export._program_functions import become_program, call_program, outline
+from mpmd.passes.export._programs import (
+    EqualBodies,
+    Program,
+    collect_programs,
+    direction,
+    is_training,
+    program_name,
+)
+
+
+@dataclass(frozen=True)
+class LowerToFragmentCalls(Pass):
+    """Turns fragments into calls of functions, one function for each distinct program.
+
+    Fragments with equal bodies on the same mesh share a function; what the fragments say of their
+    operands and results moves onto its arguments and results, and the function is named after what
+    it does. Fragment calls from outlining are treated alike: their shared bodies become programs.
+
+        %1 = mpmd.fragment<mesh="m", origin=["f"]> (%0) {call_counter = 0} (%a) {...}
+        %2 = mpmd.fragment<mesh="m", origin=["f"]> (%1) {call_counter = 1} (%a) {...}
+        ~~>
+        %1 = mpmd.fragment_call<mesh="m", origin=["f"]> @p0_f.main(%0)
+        %2 = mpmd.fragment_call<mesh="m", origin=["f"]> @p0_f.main(%1)
+        func.func @p0_f.main(%a) attributes {mesh_shape = ...} {...}
+
+    Never touches calls of functions that are programs already: those are not private.
+    """
+
+    name: ClassVar[str] = "mpmd-lower-to-fragment-calls"
+
+    verbose_logging: bool = option(False, "report which programs each mesh will run")
+
+    def run(self, module: ir.Operation) -> None:
+        """Lowers all fragments of `module`."""
+        by_name = {symbol_name(func): func for func in functions(module)}
+        callers = [func for func in by_name.values() if is_mpmd_function(func)]
+        shapes = {
+            mesh: parse_attribute(f"#sdy.mesh{shape}")
+            for func in callers
+            for mesh, shape in topology_of(func).items()
+        }
+        block = module.regions[0].blocks[0]
+        calls = []
+        for func in callers:
+            for fragment in fragments(entry_block(func)):
+                if not fragment.is_call:
+                    shape = shapes[fragment.mesh]
+                    calls.append(outline(fragment, block, shape, by_name))
+                elif is_private(by_name[callee_name(fragment.op)]):
+                    calls.append(fragment)
+        programs = collect_programs(calls, EqualBodies(by_name))
+        in_training = is_training(calls)
+        _make_functions(module, programs, by_name, shapes, in_training)
+        if self.verbose_logging:
+            _report(programs, in_training)
+        for program in programs:
+            call_program(program)
+
+
+def _make_functions(
+    module: ir.Operation,
+    programs: Sequence[Program],
+    by_name: dict[str, ir.Operation],
+    shapes: dict[str, ir.Attribute],
+    in_training: bool,
+) -> None:
+    """Makes the function of each program out of its body, and erases the bodies left over."""
+    block = module.regions[0].blocks[0]
+    attributes = module.attributes
+    of_module = symbol_name(module) if "sym_name" in attributes else "main"
+    bodies = {callee_name(each.op) for program in programs for each in program.fragments}
+    names = set(by_name) - bodies
+    taken: set[str] = set()
+    for number, program in enumerate(programs):
+        name = _unique(program_name(program, number, in_training, of_module), names)
+        func = by_name[program.body]
+        if program.body in taken:
+            func = func.clone(ip=ir.InsertionPoint(block)).operation
+        else:
+            block.append(func)
+        taken.add(program.body)
+        become_program(func, name, program, shapes[program.first.mesh])
+    for name in bodies - taken:
+        by_name[name].erase()
+
+
+def _unique(hint: str, names: set[str]) -> str:
+    name, count = hint, 0
+    while name in names:
+        name, count = f"{hint}_{count}", count + 1
+    names.add(name)
+    return name
+
+
+def _report(programs: Sequence[Program], in_training: bool) -> None:
+    lines: dict[tuple[ir.Operation, str], list[str]] = {}
+    for program in programs:
+        for fragment in program.fragments:
+            labels = ", ".join(_label(origin, in_training) for origin in fragment.origins)
+            counter = fragment.call_counter
+            call = "" if counter is None else f", call counter {counter}"
+            lines.setdefault((fragment.op.parent.operation, fragment.mesh), []).append(
+                f"{program.name} from a fragment with origins [{labels}]{call}"
+            )
+    for (func, mesh), each in lines.items():
+        report("remark", func, "\n  ".join([f"mesh {mesh} will run these programs:", *each]))
+
+
+def _label(origin: Origin, in_training: bool) -> str:
+    return f"{origin.name}({direction(origin.transpose_count)})" if in_training else origin.name

@@ -55,10 +55,10 @@ def _check_counts(schedule: Schedule) -> None:
             "other\n" + marked_grid(schedule, _places(schedule, pair))
         )
     if (whole | inputs).any():
-        splits = inputs.any(axis=1)[:, None]
+        splits: BoolArray = np.any(inputs, axis=1, keepdims=True)
         _check_no_hole(schedule, ~(whole | inputs) & ~splits, Kind.B)
         _check_no_hole(schedule, ~(whole | inputs) & splits, Kind.Bi)
-    has_weights = weights.any(axis=1)[:, None]
+    has_weights: BoolArray = np.any(weights, axis=1, keepdims=True)
     _check_no_hole(schedule, has_weights & inputs & ~weights, Kind.Bw)
     _check_no_hole(schedule, weights & ~inputs, Kind.Bi)
 

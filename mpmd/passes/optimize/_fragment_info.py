@@ -1,0 +1,43 @@
+"""What the rules of users know fragments by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mpmd.dialect.attributes import Origin, quote
+from mpmd.dialect.fragment import Fragment
+from mpmd.passes.optimize._scheduling_units import DROPS_TRANSFERRED, KEEPS_TRANSFERRED
+
+SPLIT_TYPES = {"kKeepTransferred": KEEPS_TRANSFERRED, "kDropTransferred": DROPS_TRANSFERRED}
+"""How rules spell the halves of a split backward -> the attribute of their fragments."""
+
+
+@dataclass(frozen=True)
+class FragmentInfo:
+    """The identity of a fragment; its text form is that of the rules."""
+
+    origins: tuple[Origin, ...]
+    stage: int | None = None
+    call_counter: int | None = None
+    split_type: str | None = None
+    mesh_name: str = ""
+
+    def __str__(self) -> str:
+        origins = ",".join(
+            quote(o.name) + (f"({o.transpose_count})" if o.transpose_count else "")
+            for o in self.origins
+        )
+        fields = [f"origins=[{origins}]"]
+        for name in ("stage", "call_counter", "split_type"):
+            if getattr(self, name) is not None:
+                fields.append(f"{name}={getattr(self, name)}")
+        return f"FragmentInfo({','.join(fields)},mesh_name={quote(self.mesh_name)})"
+
+
+def info_of(fragment: Fragment) -> FragmentInfo:
+    """Returns the identity of a fragment."""
+    attributes = fragment.op.attributes
+    split = next((name for name, mark in SPLIT_TYPES.items() if mark in attributes), None)
+    return FragmentInfo(
+        fragment.origins, fragment.stage, fragment.call_counter, split, fragment.mesh
+    )

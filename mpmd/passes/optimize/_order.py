@@ -1,0 +1,152 @@
+"""Reorders the operations of a block under constraints, changing as little as possible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from mpmd.dialect._jaxlib import ir
+from mpmd.dialect.fragment import CALL, REGION, Fragment
+from mpmd.passes.base import PassFailure
+from mpmd.passes.optimize._fragment_info import info_of
+
+
+class Cycle(Exception):  # noqa: N818 - what was found, not a fault of the program
+    """The constraints contradict each other; `ops` wait for one another in a circle."""
+
+    def __init__(self, ops: list[ir.Operation]) -> None:
+        super().__init__("the order is cyclic")
+        self.ops = ops
+
+    def failure(self, func: ir.Operation, done: str) -> PassFailure:
+        """Returns the failure to report: what could not be `done`, and the circle."""
+        names = [str(info_of(fragment)) for fragment in map(Fragment.of, self.ops) if fragment]
+        circle = " -> ".join([*names, *names[:1]])
+        return PassFailure(
+            func,
+            f"Cycle detected in the program, not all fragments could be properly {done}. Each of "
+            f"these has to come before the next: {circle}",
+        )
+
+
+class ProgramOrder:
+    """The operations of a block, but its terminator, and what each has to come after.
+
+    Operations are known by their position. What the data require is there from the start.
+    """
+
+    def __init__(self, block: ir.Block) -> None:
+        *ops, self._terminator = (op.operation for op in block.operations)
+        self.ops: list[ir.Operation] = ops
+        self._block = block
+        # A node is an operation or, past them, a barrier: it stands between what it waits for and
+        # what waits for it, so that a chain of groups costs as many edges as it has members.
+        self._after: list[list[int]] = [[] for _ in ops]
+        makers: dict[ir.Value, int] = {}
+        for position, op in enumerate(ops):
+            for value in _used(op):
+                maker = makers.get(value)
+                if maker is not None:
+                    self._after[maker].append(position)
+            for result in op.results:
+                makers[result] = position
+
+    def add(self, earlier: int, later: int) -> None:
+        """Requires the operation at one position to come before that at another."""
+        self._after[earlier].append(later)
+
+    def add_chain(self, groups: Iterable[Sequence[int]]) -> None:
+        """Requires all operations of a group to come before all of the next group."""
+        previous: Sequence[int] = ()
+        for group in groups:
+            if not group:
+                continue
+            if len(previous) == 1 and len(group) == 1:
+                self.add(previous[0], group[0])
+            elif previous:
+                barrier = len(self._after)
+                self._after.append(list(group))
+                for position in previous:
+                    self.add(position, barrier)
+            previous = group
+
+    def path(self, source: int, target: int) -> list[int] | None:
+        """Returns a chain of operations that makes `target` come after `source`, if there is one."""
+        came_from = {source: -1}
+        pending = [source]
+        while pending:
+            node = pending.pop()
+            if node == target:
+                chain = [node]
+                while came_from[chain[-1]] >= 0:
+                    chain.append(came_from[chain[-1]])
+                return [each for each in reversed(chain) if each < len(self.ops)]
+            for following in self._after[node]:
+                if following not in came_from:
+                    came_from[following] = node
+                    pending.append(following)
+        return None
+
+    def sort(self) -> bool:
+        """Puts the block in order; returns whether anything moved. Raises Cycle.
+
+        The result is what one gets by going through the operations again and again, each time
+        taking those that nothing holds back any longer: an operation that must wait comes as early
+        as it can without overtaking what was before it in the same round. Computed in one go, as
+        (round, position) of each operation.
+        """
+        count = len(self.ops)
+        waits = [0] * len(self._after)
+        for following in self._after:
+            for node in following:
+                waits[node] += 1
+        earliest = [(0, node if node < count else -1) for node in range(len(self._after))]
+        ready = [node for node, number in enumerate(waits) if number == 0]
+        done = 0
+        while ready:
+            node = ready.pop()
+            done += 1
+            round_, position = earliest[node]
+            for following in self._after[node]:
+                if following >= count:
+                    earliest[following] = max(earliest[following], (round_, position))
+                else:
+                    next_round = round_ + (position > following)
+                    if next_round > earliest[following][0]:
+                        earliest[following] = (next_round, following)
+                waits[following] -= 1
+                if waits[following] == 0:
+                    ready.append(following)
+        if done < len(self._after):
+            raise Cycle([self.ops[node] for node in self._cycle(waits) if node < count])
+        order = sorted(range(count), key=earliest.__getitem__)
+        first_moved = next((i for i, position in enumerate(order) if i != position), count)
+        for position in order[first_moved:]:
+            self._block.append(self.ops[position])
+        if first_moved < count:
+            self._block.append(self._terminator)
+        return first_moved < count
+
+    def _cycle(self, waits: Sequence[int]) -> list[int]:
+        """Returns a circle among the nodes that still wait."""
+        before: dict[int, int] = {}
+        for node, following in enumerate(self._after):
+            if waits[node]:
+                before.update((each, node) for each in following if waits[each])
+        node = next(iter(before))
+        seen: dict[int, int] = {}
+        while node not in seen:
+            seen[node] = len(seen)
+            node = before[node]
+        circle = [each for each, index in seen.items() if index >= seen[node]]
+        return circle[::-1]
+
+
+def _used(op: ir.Operation) -> Iterator[ir.Value]:
+    """Yields the values that an operation uses, in its regions too; fragments are closed."""
+    yield from op.operands
+    if op.name in (REGION, CALL):
+        return
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.operations:
+                yield from _used(inner.operation)

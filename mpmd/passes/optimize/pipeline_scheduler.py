@@ -1,0 +1,101 @@
+"""Orders the fragments of a pipelined program by a schedule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mpmd.dialect._jaxlib import ir
+from mpmd.dialect.functions import entry_block, is_mpmd_function
+from mpmd.passes.base import FunctionPass, PassFailure, option
+from mpmd.passes.optimize._order import Cycle, ProgramOrder
+from mpmd.passes.optimize._recorded_order import record_order
+from mpmd.passes.optimize._scheduling_units import schedulable_meshes, scheduling_units
+from mpmd.passes.optimize._task_order import numbered, ordered_groups, schedule_for
+from mpmd.schedules.check import ScheduleError, check
+from mpmd.schedules.registry import require_name
+from mpmd.schedules.schedule import Schedule
+
+_BUILTIN, _TABLE = "builtin:", "table:"
+
+
+def _parse(text: str) -> str:
+    """Checks an order: `builtin:NAME`, or `table:` and the rows of a schedule between bars."""
+    if text.startswith(_TABLE):
+        _read_table(text)
+        return text
+    if not text.startswith(_BUILTIN):
+        raise ValueError(
+            f"'{text}' is neither '{_BUILTIN}' and the name of a schedule nor '{_TABLE}' and its "
+            "tasks"
+        )
+    name = text.removeprefix(_BUILTIN)
+    name = "None" if name.lower() == "none" else name
+    require_name(name)
+    return _BUILTIN + name
+
+
+def _read_table(text: str) -> Schedule:
+    rows = [row.split() for row in text.removeprefix(_TABLE).split("|")]
+    schedule = Schedule.from_table(rows)
+    check(schedule)
+    return schedule
+
+
+@dataclass(frozen=True)
+class PipelineScheduler(FunctionPass):
+    """Orders the fragments of every mesh by a pipeline schedule.
+
+    A schedule says in which order each mesh runs forward and backward computations of which
+    microbatch. That order joins the dependencies between values, and the program is sorted by
+    both; what neither concerns stays where it is.
+
+        f(0), f'(0), f(1), f'(1), f(2), f'(2)      on mesh 0 of 2, must-happen-before=builtin:1F1B
+      ~~>
+        f(0), f(1), f'(0), f(2), f'(1), f'(2)
+
+    Ordered are user fragments with a call counter whose origins are all forward or all backward.
+    A schedule with one stage per mesh takes all of them that are on a mesh as one stage; otherwise
+    the stages of the mesh are told apart by their ids. Several fragments of one task keep their
+    order. An order that the data contradict is an error that names the tasks.
+    """
+
+    name: ClassVar[str] = "mpmd-pipeline-scheduler"
+
+    must_happen_before: str = option(
+        "builtin:None",
+        "the order: 'builtin:' and the name of a schedule, or 'table:' and the tasks of each mesh, "
+        "meshes separated by '|'",
+        parse=_parse,
+    )
+    remove_control_dependencies: bool = option(
+        True, "forget the order when done, instead of leaving it for mpmd-rule-based-merge to keep"
+    )
+
+    def applies_to(self, func: ir.Operation) -> bool:
+        return is_mpmd_function(func) and super().applies_to(func)
+
+    def run_on_function(self, func: ir.Operation) -> None:
+        order = ProgramOrder(entry_block(func))
+        units = list(scheduling_units(order.ops))
+        meshes = schedulable_meshes(func)
+        try:
+            if self.must_happen_before.startswith(_TABLE):
+                schedule: Schedule | None = _read_table(self.must_happen_before)
+            else:
+                name = self.must_happen_before.removeprefix(_BUILTIN)
+                units = numbered(units)
+                schedule = schedule_for(name, units, meshes) if units else None
+            if schedule is None:
+                return
+            chains = ordered_groups(schedule, units, meshes)
+        except (ScheduleError, ValueError) as error:
+            raise PassFailure(func, str(error)) from None
+        for groups in chains:
+            order.add_chain(groups)
+        try:
+            order.sort()
+        except Cycle as cycle:
+            raise cycle.failure(func, "scheduled") from None
+        if not self.remove_control_dependencies:
+            record_order(order, chains)

@@ -1,0 +1,162 @@
+"""The pass `mpmd-generate-sdy-meshes-from-topology`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mpmd.dialect._jaxlib import ir, sdy
+from mpmd.dialect.attributes import MeshShape, parse_attribute, topology_attribute
+from mpmd.dialect.functions import functions, is_entry_point, symbol_name, topology_of
+from mpmd.passes.base import Pass, PassFailure
+
+EMPTY = "empty_mesh"
+
+
+@dataclass(frozen=True)
+class GenerateSdyMeshesFromTopology(Pass):
+    """Replaces the `sdy.mesh` operations by one per mesh of the topology.
+
+    Meshes of different shapes need a mesh of their own each to propagate shardings over. Every
+    sharding moves to the mesh that has all its axes; one without axes moves to `@empty_mesh`, which
+    is added to the topology of the entry function when needed.
+
+        sdy.mesh @mesh = <["m1_x"=2, "m2_x"=4]>
+        func.func @main(%x {sdy.sharding = <@mesh, [{"m2_x"}]>}) attributes {topology = ...}
+        ~~>
+        sdy.mesh @m1 = <["m1_x"=2]>
+        sdy.mesh @m2 = <["m2_x"=4]>
+        func.func @main(%x {sdy.sharding = <@m2, [{"m2_x"}]>}) attributes {topology = ...}
+
+    Where several meshes have the axes, the one shaped like the sharding's present mesh is taken.
+    A sharding over the axes of two meshes is an error. Types of mesh tensors are left alone.
+    """
+
+    name: ClassVar[str] = "mpmd-generate-sdy-meshes-from-topology"
+
+    def run(self, module: ir.Operation) -> None:
+        entry = next(filter(is_entry_point, functions(module)), None)
+        if entry is None:
+            return
+        old = {symbol_name(op): op for op in _sdy_meshes(module)}
+        meshes = topology_of(entry)
+        mover = _Mover(meshes, {name: op.attributes["mesh"] for name, op in old.items()})
+        for op in _all_operations(module):
+            mover.visit(op)
+        for op in old.values():
+            op.erase()
+        if mover.needs_empty:
+            meshes = {**meshes, EMPTY: MeshShape(())}
+            entry.attributes["topology"] = topology_attribute(meshes)
+        _create_meshes(module, meshes)
+
+
+def _sdy_meshes(module: ir.Operation) -> list[ir.Operation]:
+    block = module.regions[0].blocks[0]
+    return [op.operation for op in block.operations if op.operation.name == "sdy.mesh"]
+
+
+def _all_operations(module: ir.Operation) -> list[ir.Operation]:
+    """Returns the functions and all that is in them; not a walk, from which no error can escape."""
+    found: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        found.append(op)
+        return ir.WalkResult.ADVANCE
+
+    for func in functions(module):
+        func.walk(visit)
+    return found
+
+
+def _mesh_attribute(shape: MeshShape) -> ir.Attribute:
+    return parse_attribute(f"#sdy.mesh{shape}")
+
+
+def _create_meshes(module: ir.Operation, meshes: dict[str, MeshShape]) -> None:
+    """Puts a `sdy.mesh` per mesh at the start of the module, in the order of their names."""
+    with ir.InsertionPoint.at_block_begin(module.regions[0].blocks[0]):
+        for name, shape in sorted(meshes.items()):
+            ir.Operation.create(
+                "sdy.mesh",
+                attributes={
+                    "sym_name": ir.StringAttr.get(name),
+                    "mesh": _mesh_attribute(shape),
+                },
+            )
+
+
+class _Mover:
+    """Moves shardings to the meshes of a topology."""
+
+    def __init__(self, meshes: dict[str, MeshShape], present: dict[str, ir.Attribute]) -> None:
+        self.needs_empty = False
+        self._axes = {name: {axis for axis, _ in shape.axes} for name, shape in meshes.items()}
+        self._meshes = {name: _mesh_attribute(shape) for name, shape in meshes.items()}
+        self._present = present
+        self._moved: dict[ir.Attribute, ir.Attribute] = {}
+
+    def visit(self, op: ir.Operation) -> None:
+        """Moves the shardings in the attributes of `op`."""
+        for name, attribute in list(op.attributes.items()):
+            moved = self._move(op, attribute)
+            if moved != attribute:
+                op.attributes[name] = moved
+
+    def _move(self, op: ir.Operation, attribute: ir.Attribute) -> ir.Attribute:
+        found = self._moved.get(attribute)
+        if found is None:
+            found = self._moved[attribute] = self._moved_copy(op, attribute)
+        return found
+
+    def _moved_copy(self, op: ir.Operation, attribute: ir.Attribute) -> ir.Attribute:
+        def move_all(attributes: Iterable[ir.Attribute]) -> list[ir.Attribute]:
+            return [self._move(op, each) for each in attributes]
+
+        if isinstance(attribute, ir.ArrayAttr):
+            return ir.ArrayAttr.get(move_all(attribute))
+        if isinstance(attribute, ir.DictAttr):
+            names = [named.name for named in attribute]
+            values = move_all(named.attr for named in attribute)
+            return ir.DictAttr.get(dict(zip(names, values, strict=True)))
+        if sdy.TensorShardingPerValueAttr.isinstance(attribute):
+            shardings = sdy.TensorShardingPerValueAttr(attribute).shardings
+            return sdy.TensorShardingPerValueAttr.get(move_all(shardings))
+        if sdy.TensorShardingAttr.isinstance(attribute):
+            return self._moved_sharding(op, sdy.TensorShardingAttr(attribute))
+        return attribute
+
+    def _moved_sharding(self, op: ir.Operation, sharding: sdy.TensorShardingAttr) -> ir.Attribute:
+        dimensions = list(map(sdy.DimensionShardingAttr, sharding.dimension_shardings))
+        axes = {
+            sdy.AxisRefAttr(axis).name
+            for group in (
+                *(each.axes for each in dimensions),
+                sharding.replicated_axes,
+                sharding.unreduced_axes,
+            )
+            for axis in group
+        }
+        return sdy.TensorShardingAttr.get(
+            self._mesh_with(op, sharding, axes),
+            dimensions,
+            sharding.replicated_axes,
+            sharding.unreduced_axes,
+        )
+
+    def _mesh_with(
+        self, op: ir.Operation, sharding: sdy.TensorShardingAttr, axes: set[str]
+    ) -> str:
+        if not axes:
+            self.needs_empty = True
+            return EMPTY
+        candidates = [name for name, available in self._axes.items() if available >= axes]
+        if not candidates:
+            names = ", ".join(sorted(axes))
+            raise PassFailure(op, f"no mesh of the topology has all the axes {names} of {sharding}")
+        mesh = sharding.mesh_or_ref
+        if isinstance(mesh, ir.FlatSymbolRefAttr):
+            mesh = self._present.get(mesh.value)
+        alike = [name for name in candidates if self._meshes[name] == mesh]
+        return (alike or candidates)[0]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.attributes import Origin, quote
 from mpmd.dialect.fragment import Fragment
+from mpmd.passes.base import PassFailure
 from mpmd.passes.optimize._scheduling_units import DROPS_TRANSFERRED, KEEPS_TRANSFERRED
 
 SPLIT_TYPES = {"kKeepTransferred": KEEPS_TRANSFERRED, "kDropTransferred": DROPS_TRANSFERRED}
@@ -41,3 +44,24 @@ def info_of(fragment: Fragment) -> FragmentInfo:
     return FragmentInfo(
         fragment.origins, fragment.stage, fragment.call_counter, split, fragment.mesh
     )
+
+
+def fragments_by_info(func: ir.Operation, ops: Sequence[ir.Operation]) -> dict[FragmentInfo, int]:
+    """Returns the position of every user fragment among `ops` by its identity.
+
+    Raises PassFailure where two have the same one: a rule could mean either.
+    """
+    found: dict[FragmentInfo, int] = {}
+    for position, op in enumerate(ops):
+        fragment = Fragment.of(op)
+        if fragment is None or not fragment.is_user:
+            continue
+        info = info_of(fragment)
+        if info in found:
+            raise PassFailure(
+                func,
+                f"Fragment info {info} already exists for another fragment. Check if you have "
+                "multiple `named_computation` with the same name. If so, please rename one of them.",
+            )
+        found[info] = position
+    return found

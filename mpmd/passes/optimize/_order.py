@@ -41,14 +41,13 @@ class ProgramOrder:
         # A node is an operation or, past them, a barrier: it stands between what it waits for and
         # what waits for it, so that a chain of groups costs as many edges as it has members.
         self._after: list[list[int]] = [[] for _ in ops]
-        makers: dict[ir.Value, int] = {}
+        # A merge may have left a value used before it is made: hence all makers first.
+        makers = {result: position for position, op in enumerate(ops) for result in op.results}
         for position, op in enumerate(ops):
             for value in _used(op):
                 maker = makers.get(value)
                 if maker is not None:
                     self._after[maker].append(position)
-            for result in op.results:
-                makers[result] = position
 
     def add(self, earlier: int, later: int) -> None:
         """Requires the operation at one position to come before that at another."""
@@ -68,23 +67,6 @@ class ProgramOrder:
                 for position in previous:
                     self.add(position, barrier)
             previous = group
-
-    def path(self, source: int, target: int) -> list[int] | None:
-        """Returns a chain of operations that makes `target` come after `source`, if there is one."""
-        came_from = {source: -1}
-        pending = [source]
-        while pending:
-            node = pending.pop()
-            if node == target:
-                chain = [node]
-                while came_from[chain[-1]] >= 0:
-                    chain.append(came_from[chain[-1]])
-                return [each for each in reversed(chain) if each < len(self.ops)]
-            for following in self._after[node]:
-                if following not in came_from:
-                    came_from[following] = node
-                    pending.append(following)
-        return None
 
     def sort(self) -> bool:
         """Puts the block in order; returns whether anything moved. Raises Cycle.

@@ -72,6 +72,14 @@ class Bodies:
         self._functions[new] = copy.operation
         return new
 
+    def adopt(self, hint: str, func: ir.Operation) -> str:
+        """Appends a function that stands nowhere yet, under a name like `hint`; returns it."""
+        name = self.unique_name(hint)
+        func.attributes["sym_name"] = ir.StringAttr.get(name)
+        self.module.regions[0].blocks[0].append(func)
+        self._functions[name] = func
+        return name
+
     def recall(self, key: Hashable) -> Any:
         """Returns what was remembered under `key`, or None."""
         return self._memory.get(key)

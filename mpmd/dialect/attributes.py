@@ -172,6 +172,11 @@ def topology_attribute(meshes: dict[str, MeshShape]) -> ir.Attribute:
     return parse_attribute(f"#mpmd.topology<{inner}>")
 
 
+def mesh_shape_attribute(shape: MeshShape) -> ir.Attribute:
+    """Returns `#sdy.mesh` for `shape`, as functions that hold fragment bodies carry it."""
+    return parse_attribute(f"#sdy.mesh{shape}")
+
+
 def read_topology(attribute: ir.Attribute) -> dict[str, MeshShape]:
     """Returns mesh name -> shape, in the order of the topology."""
 

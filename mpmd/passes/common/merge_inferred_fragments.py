@@ -28,11 +28,11 @@ class MergeInferredFragments(MergingPass):
 
     name: ClassVar[str] = "mpmd-merge-inferred-fragments"
     merge_any_consumer: bool = option(
-        False, "merge with the first consumer that allows it, not only with the closest one"
+        False, "merge with the first consumer that allows it, not only with the closest one."
     )
     merge_sideways: bool = option(
         False,
-        "merge with the next fragment of the mesh in program order, whether it depends or not",
+        "merge with the next fragment of the mesh in program order, whether it depends or not.",
     )
 
     def run(self, module: ir.Operation) -> None:

@@ -8,6 +8,7 @@ afterwards the types of the mesh tensors do.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 
 from mpmd.dialect._jaxlib import ir, sdy
@@ -43,6 +44,17 @@ def sharding_of_type(type_: ir.Type) -> ir.Attribute | None:
 def open_sharding(mesh: str, rank: int) -> ir.Attribute:
     """Returns the sharding that says nothing yet about a tensor of `rank` dimensions."""
     return parse_attribute(f"#sdy.sharding<@{mesh}, [{', '.join(['{?}'] * rank)}]>")
+
+
+def unsplit_sharding(mesh: str, rank: int) -> ir.Attribute:
+    """Returns the sharding that splits no dimension of a tensor of `rank` dimensions."""
+    return closed_sharding(mesh, ((),) * rank)
+
+
+def close_sharding(sharding: ir.Attribute) -> ir.Attribute:
+    """Returns `sharding` with dimensions that cannot be split further, and without priorities."""
+    text = re.sub(r"(, )?\?", "", str(sharding))
+    return parse_attribute(re.sub(r"\}p\d+", "}", text))
 
 
 def closed_sharding(mesh: str, axes: Axes) -> ir.Attribute:

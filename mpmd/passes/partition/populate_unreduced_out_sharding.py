@@ -8,7 +8,15 @@ from typing import ClassVar
 from mpmd.dialect._jaxlib import ir, sdy
 from mpmd.dialect.fragment import Bodies, Fragment, fragments
 from mpmd.dialect.functions import callee_name, entry_block, functions, is_distributed, terminator
-from mpmd.dialect.shardings import OUT, read_shardings, unreduced_axes, write_shardings
+from mpmd.dialect.shardings import (
+    OUT,
+    mesh_symbol,
+    rank_of,
+    read_shardings,
+    unreduced_axes,
+    unsplit_sharding,
+    write_shardings,
+)
 from mpmd.passes.base import Pass
 
 
@@ -23,7 +31,7 @@ class PopulateUnreducedOutSharding(Pass):
                                             unreduced={"x"}>; mpmd.return %1 }
         ~~> out_shardings=[<@mesh, [{}], unreduced={"x"}>]
 
-    Looks only at returned values that a constraint makes, and at fragments with `out_shardings`.
+    Looks only at returned values that a constraint makes.
     """
 
     name: ClassVar[str] = "mpmd-populate-unreduced-out-sharding"
@@ -69,7 +77,8 @@ def _constraint_on(value: ir.Value) -> ir.Attribute | None:
 def _populate(fragment: Fragment, constraints: list[ir.Attribute | None]) -> None:
     shardings = read_shardings(fragment.op, OUT)
     if shardings is None:
-        return
+        mesh = next(mesh_symbol(each) for each in constraints if each is not None)
+        shardings = [unsplit_sharding(mesh, rank_of(value)) for value in fragment.results]
     for index, constraint in enumerate(constraints):
         if constraint is not None:
             shardings[index] = _with_unreduced(shardings[index], constraint)

@@ -5,21 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from mpmd.dialect._jaxlib import ir
-from mpmd.dialect.fragment import ARGUMENT, Bodies, Fragment, Wire, compose, fragments, prune
+from mpmd.dialect._jaxlib import ir, passmanager
+from mpmd.dialect.fragment import (
+    ARGUMENT,
+    REGION,
+    Bodies,
+    Fragment,
+    Wire,
+    compose,
+    fragments,
+    prune,
+)
 from mpmd.dialect.functions import callee_name, entry_block, functions, is_distributed, terminator
 from mpmd.dialect.purity import is_pure
 from mpmd.passes.base import Pass
-from mpmd.passes.cpp import CppPass
 
 
 @dataclass(frozen=True)
 class SimplifyProgram(Pass):
-    """Merges equal operations and drops what the boundaries of fragments carry for nothing.
+    """Merges equal operations in bodies and drops what fragments take and return for nothing.
 
-    Within bodies and between fragments equal operations become one. Of each fragment go: a result
-    equal to another or to an operand, if its type is too; an operand passed twice; results that
-    nobody uses with all that only they need. What remains of a fragment that only passed values on
+    Of each fragment go: a result equal to another or to an operand, if its type is too; an operand
+    passed twice; results that nobody uses, with all that only they need; unused transfers too. What remains of a fragment that only passed values on
     is nothing. Where types differ, a fragment that looks idle reshards, and stays:
 
         %0:2 = mpmd.fragment<mesh="m"> (%a, %a) (%x, %y) { mpmd.return %x, %y }
@@ -29,7 +36,7 @@ class SimplifyProgram(Pass):
     name: ClassVar[str] = "mpmd-simplify-program"
 
     def run(self, module: ir.Operation) -> None:
-        CppPass("cse").run(module)
+        _merge_equal_operations(module)
         bodies = Bodies(module)
         changed = False
         for func in functions(module):
@@ -37,7 +44,17 @@ class SimplifyProgram(Pass):
                 changed |= _Simplification(bodies).run(entry_block(func))
         if changed:
             bodies.erase_unused()
-            CppPass("cse").run(module)
+            _merge_equal_operations(module)
+
+
+def _merge_equal_operations(module: ir.Operation) -> None:
+    """Runs common subexpression elimination inside fragments and in all other functions."""
+    inside = passmanager.PassManager.parse(f"func.func({REGION}(cse))", module.context)
+    whole = passmanager.PassManager.parse("func.func(cse)", module.context)
+    for func in functions(module):
+        pipeline = inside if is_distributed(func) else whole
+        pipeline.enable_verifier(False)
+        pipeline.run(func)
 
 
 @dataclass
@@ -52,8 +69,13 @@ class _Simplification:
             self.forward(fragment)
         for fragment in fragments(block):
             self.merge_operands(fragment)
-        for fragment in reversed(list(fragments(block))):
-            self.drop_unused(fragment)
+        for op in reversed(list(block.operations)):
+            fragment = Fragment.of(op)
+            if fragment is not None:
+                self.drop_unused(fragment)
+            elif op.operation.name == "mpmd.transfer" and not _is_used(op.operation.results[0]):
+                op.operation.erase()
+                self.changed = True
         return self.changed
 
     def forward(self, fragment: Fragment) -> None:
@@ -113,7 +135,7 @@ class _Simplification:
     def drop_unused(self, fragment: Fragment) -> None:
         """Drops unused results and operands, or the fragment when no result is left."""
         results = fragment.results
-        keep = [next(iter(result.uses), None) is not None for result in results]
+        keep = list(map(_is_used, results))
         if not any(keep) and self.is_pure(fragment):
             fragment.op.erase()
             self.changed = True
@@ -142,3 +164,7 @@ def _returned(body: ir.Block) -> list[Wire]:
         else:
             wires.append((0, numbers.setdefault(value, len(numbers))))
     return wires
+
+
+def _is_used(value: ir.Value) -> bool:
+    return next(iter(value.uses), None) is not None

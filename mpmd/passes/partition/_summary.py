@@ -1,0 +1,257 @@
+"""The summary of a program: a module with one region per variant, which Shardy can propagate in.
+
+Tied slots become one value where the order of the variants allows it: an argument of the summary,
+or the result of the first variant that makes the value. Where several variants make it, and where
+one takes what only a later one makes (an accumulator, a loop), a sharding group ties the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from mpmd.dialect._jaxlib import inline_call, ir
+from mpmd.dialect.attributes import MeshShape, i64, mesh_tensor_type, topology_attribute
+from mpmd.dialect.fragment import CALL, REGION, Bodies, local_type
+from mpmd.dialect.functions import (
+    argument_attributes,
+    callee_name,
+    entry_block,
+    functions,
+    is_mpmd_function,
+    set_argument_attributes,
+    symbol_name,
+    terminator,
+)
+from mpmd.dialect.shardings import IN, OUT, SHARDING, read_shardings
+from mpmd.passes.partition._flow import Flow, Variant
+from mpmd.passes.partition._meshes import SharedMesh, create_mesh
+
+_MESH = "m"
+
+Shardings = list[ir.Attribute | None]
+
+
+@dataclass
+class Summary:
+    """A summary under construction, and the answers once it was propagated.
+
+    `given` are the shardings that the user set, on slots of arguments and of returned values; the
+    first on tied slots counts for the arguments.
+    """
+
+    flow: Flow
+    given_arguments: Shardings
+    given_results: Shardings
+    module: ir.Module
+    main: ir.Operation = field(init=False)
+    _arguments: dict[int, int] = field(default_factory=dict)
+    _values: dict[int, ir.Value] = field(default_factory=dict)
+    _members: dict[int, list[tuple[ir.Operation, int]]] = field(default_factory=dict)
+    _results: dict[int, int] = field(default_factory=dict)
+
+    def build(self, bodies: Bodies, topology: ir.Attribute) -> None:
+        """Fills the module: meshes and helper functions are there already."""
+        flow = self.flow
+        needed = self._classes_that_need_an_argument()
+        types = [self._type(slot) for slot in needed]
+        self.main = ir.Operation.create(
+            "func.func",
+            attributes={
+                "sym_name": ir.StringAttr.get("main"),
+                "topology": topology,
+                "function_type": ir.TypeAttr.get(ir.FunctionType.get(types, [])),
+            },
+            regions=1,
+            ip=ir.InsertionPoint(self.module.body),
+        )
+        unknown = ir.Location.unknown()
+        block = self.main.regions[0].blocks.append(*types, arg_locs=[unknown] * len(types))
+        for number, slot in enumerate(needed):
+            self._arguments[slot] = number
+            self._values[slot] = block.arguments[number]
+        for variant in flow.variants:
+            self._add(variant, block, bodies)
+        self._tie_members()
+        self._finish(block)
+
+    def _classes_that_need_an_argument(self) -> list[int]:
+        made: set[int] = set()
+        needed: dict[int, None] = {}
+        for variant in self.flow.variants:
+            for slot in variant.inputs:
+                if (root := self.flow.find(slot)) not in made:
+                    needed[root] = None
+            made.update(map(self.flow.find, variant.outputs))
+        return list(needed)
+
+    def _type(self, slot: int) -> ir.Type:
+        return mesh_tensor_type(_MESH, local_type(self.flow.values[slot]))
+
+    def _add(self, variant: Variant, block: ir.Block, bodies: Bodies) -> None:
+        operands = [self._values[self.flow.find(slot)] for slot in variant.inputs]
+        op = _region_of(variant, operands, list(map(self._type, variant.outputs)), block, bodies)
+        for number, slot in enumerate(variant.inputs):
+            root = self.flow.find(slot)
+            if root in self._arguments:
+                self._members.setdefault(root, [(op, -1 - number)])
+        for number, slot in enumerate(variant.outputs):
+            root = self.flow.find(slot)
+            self._values.setdefault(root, op.results[number])
+            self._members.setdefault(root, []).append((op, number))
+
+    def _tie_members(self) -> None:
+        """Groups the values that one class has in several variants."""
+        groups = [members for members in self._members.values() if len(members) > 1]
+        for group, members in enumerate(groups):
+            for op, number in members:
+                body = op.regions[0].blocks[0]
+                last = terminator(body)
+                value = last.operands[number] if number >= 0 else body.arguments[-1 - number]
+                # A value of its own, on which no constraint can contradict the group.
+                with ir.InsertionPoint(last):
+                    barrier = ir.Operation.create(
+                        "stablehlo.optimization_barrier", results=[value.type], operands=[value]
+                    )
+                    ir.Operation.create(
+                        "sdy.sharding_group",
+                        operands=[barrier.results[0]],
+                        attributes={"group_id": i64(group)},
+                    )
+
+    def _finish(self, block: ir.Block) -> None:
+        """Returns what the user gave a sharding, and sets the shardings of the boundary."""
+        returned: list[ir.Value] = []
+        shardings: list[ir.Attribute] = []
+        for number, (slot, sharding) in enumerate(
+            zip(self.flow.returned, self.given_results, strict=True)
+        ):
+            value = self._values.get(self.flow.find(slot))
+            if sharding is not None and value is not None:
+                self._results[number] = len(returned)
+                returned.append(value)
+                shardings.append(sharding)
+        ir.Operation.create("func.return", operands=returned, ip=ir.InsertionPoint(block))
+        inputs = [argument.type for argument in block.arguments]
+        results = [value.type for value in returned]
+        self.main.attributes["function_type"] = ir.TypeAttr.get(
+            ir.FunctionType.get(inputs, results)
+        )
+        self._set_boundary(len(inputs), shardings)
+
+    def _set_boundary(self, count: int, results: Sequence[ir.Attribute]) -> None:
+        arguments: list[dict[str, ir.Attribute]] = [{} for _ in range(count)]
+        for slot, sharding in zip(self.flow.arguments, self.given_arguments, strict=True):
+            number = self._arguments.get(self.flow.find(slot))
+            if sharding is not None and number is not None:
+                arguments[number].setdefault(SHARDING, sharding)
+        set_argument_attributes(self.main, arguments)
+        set_argument_attributes(self.main, [{SHARDING: each} for each in results], "res_attrs")
+
+    # --- after propagation ----------------------------------------------------------------------
+
+    def answers(self) -> Shardings:
+        """Returns the sharding of each slot of a variant; None elsewhere and where unknown."""
+        found: Shardings = [None] * len(self.flow.values)
+        regions = [op.operation for op in entry_block(self.main).operations]
+        for variant, op in zip(self.flow.variants, regions, strict=False):
+            for name, slots in ((IN, variant.inputs), (OUT, variant.outputs)):
+                for slot, sharding in zip(slots, read_shardings(op, name) or (), strict=False):
+                    found[slot] = sharding
+        return found
+
+    def boundary_arguments(self) -> Shardings:
+        """Returns what became of the shardings given for arguments; None where they lost."""
+        after = argument_attributes(self.main)
+        taken: set[int] = set()
+        found: Shardings = []
+        first: dict[int, ir.Attribute] = {}
+        for slot, sharding in zip(self.flow.arguments, self.given_arguments, strict=True):
+            number = self._arguments.get(self.flow.find(slot))
+            if sharding is None or number is None:
+                found.append(None)
+                continue
+            taken.add(number)
+            wins = first.setdefault(number, sharding) == sharding
+            found.append(after[number].get(SHARDING) if wins else None)
+        return found
+
+    def boundary_results(self) -> Shardings:
+        """Returns what became of the shardings given for results."""
+        after = argument_attributes(self.main, "res_attrs")
+        return [
+            after[self._results[number]].get(SHARDING) if number in self._results else None
+            for number in range(len(self.flow.returned))
+        ]
+
+
+def _region_of(
+    variant: Variant,
+    operands: Sequence[ir.Value],
+    results: Sequence[ir.Type],
+    block: ir.Block,
+    bodies: Bodies,
+) -> ir.Operation:
+    """Appends the body of `variant` to `block` as a region on the one mesh of the summary."""
+    op = ir.Operation.create(
+        REGION,
+        results=list(results),
+        operands=list(operands),
+        attributes={"mesh_name": ir.StringAttr.get(_MESH), "origin": ir.ArrayAttr.get([])},
+        regions=1,
+        ip=ir.InsertionPoint(block),
+    )
+    if variant.first.name == CALL:
+        _inline(bodies.function(callee_name(variant.first)), operands, op)
+    else:
+        copy = variant.first.clone(ir.InsertionPoint(block))
+        copy.operation.regions[0].blocks[0].append_to(op.regions[0])
+        copy.operation.erase()
+    return op
+
+
+def _inline(function: ir.Operation, operands: Sequence[ir.Value], op: ir.Operation) -> None:
+    types = [local_type(value) for value in operands]
+    body = op.regions[0].blocks.append(*types, arg_locs=[ir.Location.unknown()] * len(types))
+    with ir.InsertionPoint(body):
+        values = list(inline_call(function, list(body.arguments)))
+        ir.Operation.create("mpmd.return", operands=values)
+
+
+def make_summary(
+    flow: Flow, arguments: Shardings, results: Shardings, bodies: Bodies, mesh: SharedMesh
+) -> Summary:
+    """Returns the summary of a program, ready for propagation."""
+    module = ir.Module.create(ir.Location.unknown())
+    _copy_surroundings(bodies.module, module, flow)
+    topology = topology_attribute({_MESH: MeshShape(mesh.axes)})
+    summary = Summary(flow, arguments, results, module)
+    summary.build(bodies, topology)
+    if not mesh.is_uniform:
+        create_mesh(mesh.symbol, mesh.axes, ir.InsertionPoint.at_block_begin(module.body))
+        _share_meshes(module.operation, mesh)
+    return summary
+
+
+def _copy_surroundings(source: ir.Operation, target: ir.Module, flow: Flow) -> None:
+    """Copies the meshes of `source`, and the functions that its bodies can call."""
+    bodies = {callee_name(each.first) for each in flow.variants if each.first.name == CALL}
+    ip = ir.InsertionPoint(target.body)
+    for op in source.regions[0].blocks[0].operations:
+        if op.operation.name == "sdy.mesh":
+            op.operation.clone(ip)
+    for func in functions(source):
+        if not is_mpmd_function(func) and symbol_name(func) not in bodies:
+            func.clone(ip)
+
+
+def _share_meshes(module: ir.Operation, mesh: SharedMesh) -> None:
+    """Makes every sharding inside `module` one of the shared mesh."""
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        for name, attribute in list(op.attributes.items()):
+            if name in ("sharding", SHARDING, IN, OUT):
+                op.attributes[name] = mesh.shared(attribute)
+        return ir.WalkResult.ADVANCE
+
+    module.walk(visit)

@@ -1,0 +1,204 @@
+"""mpmd-propagate-shardings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from mpmd.dialect._jaxlib import ir, sdy
+from mpmd.dialect.fragment import CALL, Bodies
+from mpmd.dialect.functions import (
+    argument_attributes,
+    callee_name,
+    entry_block,
+    functions,
+    is_distributed,
+    is_mpmd_function,
+    set_argument_attributes,
+    terminator,
+    topology_of,
+)
+from mpmd.dialect.shardings import (
+    IN,
+    OUT,
+    SHARDING,
+    close_sharding,
+    rank_of,
+    set_transfer_sharding,
+    shape_of,
+    sharding_of_type,
+    unsplit_sharding,
+)
+from mpmd.passes.base import Pass
+from mpmd.passes.partition import _sdy
+from mpmd.passes.partition._flow import Flow, mesh_of_slot, read_flow
+from mpmd.passes.partition._meshes import SharedMesh, shared_mesh
+from mpmd.passes.partition._summary import Shardings, Summary, make_summary
+
+
+@dataclass(frozen=True)
+class PropagateShardings(Pass):
+    """Propagates shardings through the whole program with Shardy, each distinct body once.
+
+    Starts from the shardings of the function's arguments and results and from the constraints in
+    bodies, and leaves `in_shardings` and `out_shardings` on fragments and `sdy.sharding` on
+    transfers:
+
+        func @main(%arg0: !m {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
+          %0 = mpmd.fragment_call<mesh="m"> @f(%arg0)
+        ~~>
+          %0 = mpmd.fragment_call<mesh="m"> @f(%arg0) {in_shardings = [...{"x"}], out_shardings ...}
+
+    Fragment calls of one function on one mesh and stage count as one, so that microbatches cost
+    nothing: values that flow into the same operand of such calls get the same sharding. Between
+    meshes of different shapes shardings propagate by the names of axes. A program of regions on
+    meshes of one shape is given to Shardy as it is.
+    """
+
+    name: ClassVar[str] = "mpmd-propagate-shardings"
+
+    def run(self, module: ir.Operation) -> None:
+        programs = []
+        for func in functions(module):
+            if is_mpmd_function(func) and is_distributed(func):
+                programs.append((func, shared_mesh(module, topology_of(func))))
+        if all(_is_plain(func, mesh) for func, mesh in programs):
+            _sdy.propagate(module)
+            return
+        bodies = Bodies(module)
+        for func, mesh in programs:
+            if mesh is not None:
+                _take_shardings_from_types(func)
+                _Propagation(func, bodies, mesh).run()
+
+
+def _is_plain(func: ir.Operation, mesh: SharedMesh | None) -> bool:
+    """Tells whether Shardy can propagate through `func` as it is."""
+    if mesh is not None and not mesh.is_uniform:
+        return False
+    return all(op.operation.name != CALL for op in entry_block(func).operations)
+
+
+def _take_shardings_from_types(func: ir.Operation) -> None:
+    """Copies the shardings in the types of the boundary to its attributes, which say the same."""
+    block = entry_block(func)
+    for name, values in (
+        ("arg_attrs", block.arguments),
+        ("res_attrs", terminator(block).operands),
+    ):
+        shardings = [sharding_of_type(value.type) for value in values]
+        if any(shardings):
+            attributes = argument_attributes(func, name)
+            for each, sharding in zip(attributes, shardings, strict=True):
+                if sharding is not None:
+                    each.setdefault(SHARDING, sharding)
+            set_argument_attributes(func, attributes, name)
+
+
+def _given(func: ir.Operation, name: str) -> Shardings:
+    return [each.get(SHARDING) for each in argument_attributes(func, name)]
+
+
+@dataclass
+class _Propagation:
+    """Propagation through one function by way of a summary."""
+
+    func: ir.Operation
+    bodies: Bodies
+    mesh: SharedMesh
+    flow: Flow = field(init=False)
+
+    def run(self) -> None:
+        flow = self.flow = read_flow(self.func)
+        arguments, results = _given(self.func, "arg_attrs"), _given(self.func, "res_attrs")
+        summary = make_summary(
+            flow, self._shared(arguments), self._shared(results), self.bodies, self.mesh
+        )
+        _sdy.propagate(summary.module.operation)
+        arguments = self._settle("arg_attrs", arguments, summary.boundary_arguments())
+        self._settle("res_attrs", results, summary.boundary_results())
+        self._write(self._per_slot(summary.answers(), self._shared(arguments), results))
+
+    def _shared(self, shardings: Shardings) -> Shardings:
+        return [each and self.mesh.shared(each) for each in shardings]
+
+    def _settle(self, name: str, given: Shardings, after: Shardings) -> Shardings:
+        """Closes the user's shardings at one side of the boundary, extended where they were open."""
+        slots = self.flow.arguments if name == "arg_attrs" else self.flow.returned
+        settled: Shardings = []
+        for slot, own, extended in zip(slots, given, after, strict=True):
+            if own is not None:
+                own = self._fitted(slot, extended) if extended else close_sharding(own)
+            settled.append(own)
+        if settled != given:
+            attributes = argument_attributes(self.func, name)
+            for each, sharding in zip(attributes, settled, strict=True):
+                if sharding is not None:
+                    each[SHARDING] = sharding
+            set_argument_attributes(self.func, attributes, name)
+        return settled
+
+    def _per_slot(
+        self, found: Shardings, arguments: Shardings, results: Shardings
+    ) -> Shardings:
+        """Completes the answers with arguments and transfers, which follow what they are tied to."""
+        flow = self.flow
+        known: dict[int, ir.Attribute] = {}
+        for variant in flow.variants:
+            for slot in (*variant.inputs, *variant.outputs):
+                if (sharding := found[slot]) is not None:
+                    known.setdefault(flow.find(slot), sharding)
+        for slot, sharding in zip(flow.returned, self._shared(results), strict=True):
+            if sharding is not None:
+                known.setdefault(flow.find(slot), close_sharding(sharding))
+        for slot, own in zip(flow.arguments, arguments, strict=True):
+            found[slot] = own or known.get(flow.find(slot))
+        for _, source, made in flow.transfers:
+            found[made] = found[source]
+        return found
+
+    def _fitted(self, slot: int, sharding: ir.Attribute) -> ir.Attribute:
+        flow = self.flow
+        return self.mesh.fitted(sharding, mesh_of_slot(flow, slot), shape_of(flow.values[slot]))
+
+    def _write(self, shardings: Shardings) -> None:
+        """Writes the answers onto calls and transfers, the same list of shardings once."""
+        flow = self.flow
+        fitted = [each and self._fitted(slot, each) for slot, each in enumerate(shardings)]
+        lists = _Lists(fitted, self._unknown)
+        for op, variant, operands in flow.calls:
+            for name, slots in ((IN, operands), (OUT, variant.outputs)):
+                attribute = lists.get(tuple(slots))
+                if attribute is not None:
+                    op.attributes[name] = attribute
+        for op, _, made in flow.transfers:
+            set_transfer_sharding(op, fitted[made])
+
+    def _unknown(self, slot: int) -> ir.Attribute:
+        value = self.flow.values[slot]
+        mesh = self.mesh.symbols[mesh_of_slot(self.flow, slot)]
+        return unsplit_sharding(mesh, rank_of(value))
+
+
+@dataclass
+class _Lists:
+    """Lists of shardings as attributes, made once; None where nothing in the list is known."""
+
+    shardings: Sequence[ir.Attribute | None]
+    unknown: Callable[[int], ir.Attribute]
+    _made: dict[tuple[int, ...], ir.Attribute | None] = field(default_factory=dict)
+
+    def get(self, slots: tuple[int, ...]) -> ir.Attribute | None:
+        """Returns the shardings of `slots`."""
+        if slots not in self._made:
+            self._made[slots] = self._make(slots)
+        return self._made[slots]
+
+    def _make(self, slots: tuple[int, ...]) -> ir.Attribute | None:
+        found = [self.shardings[slot] for slot in slots]
+        if not any(found):
+            return None
+        return sdy.TensorShardingPerValueAttr.get(
+            [each or self.unknown(slot) for slot, each in zip(slots, found, strict=True)]
+        )

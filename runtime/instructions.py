@@ -37,12 +37,21 @@ class InstructionMaker:
 
     def track(self, stream: Stream, lane: Lane) -> Track:
         """Returns what `lane` executes for a stream."""
-        operations = stream.operations
-        return Track(
-            lane,
-            [self._instruction(operation, lane) for operation in operations],
-            [self.label(operation) for operation in operations],
-        )
+        instructions: list[Instruction] = []
+        labels: list[str] = []
+        operations = iter(stream.operations)
+        operation = next(operations, None)
+        while operation is not None:
+            following = next(operations, None)
+            labels.append(self.label(operation))
+            if isinstance(operation, Run) and isinstance(following, Free):
+                # The most frequent pair, as one closure.
+                instructions.append(self._run(operation, lane, following.values))
+                following = next(operations, None)
+            else:
+                instructions.append(self._instruction(operation, lane))
+            operation = following
+        return Track(lane, instructions, labels)
 
     def label(self, operation: Operation) -> str:
         """Returns what an operation does, for error messages."""
@@ -69,7 +78,7 @@ class InstructionMaker:
     def _instruction(self, operation: Operation, lane: Lane) -> Instruction:
         match operation:
             case Run():
-                return self._run(operation, lane)
+                return self._run(operation, lane, ())
             case Copies(copies):
                 return self._copies(copies)
             case Wait(edge):
@@ -81,7 +90,7 @@ class InstructionMaker:
             case Delete(values):
                 return _delete(values)
 
-    def _run(self, run: Run, lane: Lane) -> Instruction:
+    def _run(self, run: Run, lane: Lane, over: Sequence[int]) -> Instruction:
         start = self._runner(run)
         inputs, store = _reader(run.inputs), _writer(run.outputs)
         in_flight, limit, label = lane.in_flight, lane.limit, self.label(run)
@@ -93,6 +102,8 @@ class InstructionMaker:
             token, results = start(inputs(slots))
             in_flight.append((token, frame, label))
             store(slots, results)
+            for value in over:
+                slots[value] = None
 
         return issue
 

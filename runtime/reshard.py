@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mpmd.dialect.ifrt import ArrayType, FragmentModule, ShardingParam
+from mpmd.dialect.ifrt import DEVICE_MESH, ArrayType, FragmentModule, ShardingParam, device_mesh
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,12 @@ def pick_shards(source: ArrayType, target: ArrayType) -> tuple[int, ...]:
 def reshard_module(source: ArrayType, target: ArrayType, donate: bool = False) -> FragmentModule:
     """Returns a program that takes an array from one layout to another on the same devices."""
     tensor = source.tensor_text()
-    before, after = (f'mhlo.sharding = "{end.sharding.hlo_text()}"' for end in (source, target))
+    before, after = (
+        f"sdy.sharding = {end.sharding.sdy_text(DEVICE_MESH)}" for end in (source, target)
+    )
     alias = "tf.aliasing_output = 0 : i32, " if donate else ""
     text = (
-        f"module {{\n  func.func public @main(%arg0: {tensor} {{{alias}{before}}}) -> "
+        f"module {{\n  {device_mesh(len(source.devices))}\n  func.func public @main(%arg0: {tensor} {{{alias}{before}}}) -> "
         f"({tensor} {{{after}}}) {{\n    return %arg0 : {tensor}\n  }}\n}}\n"
     )
     return FragmentModule("mpmd.reshard", text, len(source.devices), has_host_callback=False)

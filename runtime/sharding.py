@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,7 +10,7 @@ import ml_dtypes
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding
 
-from mpmd.dialect.ifrt import ArrayType, ShardingParam
+from mpmd.dialect.ifrt import ArrayType, IfrtError
 from mpmd.runtime import _jax
 from mpmd.runtime.errors import LoadError
 
@@ -54,43 +53,15 @@ def jax_sharding(array: ArrayType, devices: Sequence[jax.Device]) -> NamedShardi
     The order of the mesh's devices is the order in the type, as executables and copies need.
     """
     placed = [devices[index] for index in array.devices]
-    axes, per_dim = _axes(array.sharding)
+    try:
+        axes, per_dim = array.sharding.axes()
+    except IfrtError as error:
+        raise LoadError(str(error)) from error
+    axes = axes or [1]
     names = [f"axis{index}" for index in range(len(axes))]
     mesh = Mesh(np.array(placed, dtype=object).reshape(axes), names)
     spec = PartitionSpec(*(tuple(names[axis] for axis in dims) or None for dims in per_dim))
     return NamedSharding(mesh, spec, memory_kind=array.memory_kind)
-
-
-def _axes(sharding: ShardingParam) -> tuple[list[int], list[list[int]]]:
-    """Returns mesh axes, major first, and the axes that shard each dimension, major first."""
-    copies = sharding.num_devices // sharding.num_shards
-    wanted = [*sharding.dim_shards, copies]
-    # Pieces of device axes, in the order of shards: (device axis, size), both from major to minor.
-    pieces: list[tuple[int, int]] = []
-    owner: list[int] = []
-    remaining = [(axis, sharding.axis_sizes[axis]) for axis in reversed(sharding.permutation)]
-    for dim, size in enumerate(wanted):
-        while size > 1:
-            axis, length = remaining.pop(0)
-            taken = math.gcd(length, size)
-            if length == 1:
-                continue
-            if taken != min(length, size):
-                raise LoadError(f"{sharding} cuts across its device axes: not supported")
-            pieces.append((axis, taken))
-            owner.append(dim)
-            size //= taken
-            if length // taken > 1:
-                remaining.insert(0, (axis, length // taken))
-    # In the mesh, axes are ordered by how far apart they step through the list of devices.
-    order = sorted(range(len(pieces)), key=lambda piece: (-pieces[piece][0], piece))
-    place = {piece: position for position, piece in enumerate(order)}
-    sizes = [pieces[piece][1] for piece in order] or [1]
-    per_dim: list[list[int]] = [[] for _ in sharding.dim_shards]
-    for piece, dim in enumerate(owner):
-        if dim < len(per_dim):
-            per_dim[dim].append(place[piece])
-    return sizes, per_dim
 
 
 def same_placement(sharding: Sharding, array: ArrayType, devices: Sequence[jax.Device]) -> bool:

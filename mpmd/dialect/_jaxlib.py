@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import types
 from typing import Any
 
 # As jax does: without it the C++ libraries log at start-up, into the diagnostics of mpmd-opt.
@@ -80,6 +81,10 @@ def load_ifrt(context: ir.Context) -> bool:
         from jaxlib import _sdy_mpmd as extension
     except ImportError:
         return False
+    # The bindings look for a Python module of the dialect whenever an operation or type of it comes
+    # up, and look again each time they find none: 80 us for every value of a program.
+    name = f"{ir.__name__.rpartition('.')[0]}.dialects.ifrt"
+    sys.modules.setdefault(name, types.ModuleType(name, "IFRT has no Python classes."))
     lower: Any = extension.lower_to_ifrt
     with context, ir.Location.unknown(context):
         # Lowering anything, even an empty module, loads the dialects of the result.

@@ -1,6 +1,6 @@
 """IFRT IR, the contract between compiler and runtime: array types, programs, fragment modules."""
 
-from mpmd.dialect.ifrt.fragment import FragmentModule, fragment_module
+from mpmd.dialect.ifrt.fragment import DEVICE_MESH, FragmentModule, device_mesh, fragment_module
 from mpmd.dialect.ifrt.program import (
     Call,
     Fragment,
@@ -12,6 +12,7 @@ from mpmd.dialect.ifrt.program import (
 from mpmd.dialect.ifrt.types import ArrayType, IfrtError, ShardingParam
 
 __all__ = [
+    "DEVICE_MESH",
     "ArrayType",
     "Call",
     "Fragment",
@@ -20,6 +21,7 @@ __all__ = [
     "Program",
     "ShardingParam",
     "Transfer",
+    "device_mesh",
     "fragment_module",
     "make_ifrt_context",
     "read_program",

@@ -14,6 +14,11 @@ from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.ifrt.program import Call, Fragment
 from mpmd.dialect.ifrt.types import ArrayType, IfrtError
 
+DEVICE_MESH = "devices"
+
+# Where a fragment's shardings come from: its own Shardy attributes, XLA's, or it has none.
+_SHARDY, _HLO, _PLAIN = "shardy", "hlo", "plain"
+_SDY_SHARDING = "sdy.sharding"
 _HLO_SHARDING = "mhlo.sharding"
 _ALIAS = "tf.aliasing_output"
 _DONOR = "jax.buffer_donor"
@@ -42,28 +47,49 @@ def fragment_module(
 
     Donation is what the call says, whatever the fragment's own arguments carry: the same fragment
     may be called with and without it. Shardings are those of the fragment if it has Shardy
-    attributes (an argument without is replicated), else those of the call's array types.
+    attributes (an argument without is replicated), else those of the call's array types: in
+    Shardy's terms, or in those of XLA's older partitioner if the fragment was made for that one.
     """
     module = _standalone(fragment)
     with module.context:
         main = ir.SymbolTable(module.operation)["main"].operation
         _check_signature(fragment, main, inputs, outputs)
-        has_shardy = "sdy.mesh" in {op.operation.name for op in module.body}
+        style = _sharding_style(module) if len(call.devices) > 1 else _SHARDY
         arguments = _attributes(main, "arg_attrs", len(inputs))
         results = _attributes(main, "res_attrs", len(outputs))
-        if not has_shardy and len(call.devices) > 1:
+        if style is not _SHARDY:
             for entries, types in ((arguments, inputs), (results, outputs)):
                 for entry, array in zip(entries, types, strict=True):
-                    entry[_HLO_SHARDING] = ir.StringAttr.get(array.sharding.hlo_text())
+                    entry.update(_sharding(array, style))
         _set_donation(arguments, call)
         main.attributes["arg_attrs"] = _to_attribute(arguments)
         main.attributes["res_attrs"] = _to_attribute(results)
         main.attributes["sym_visibility"] = ir.StringAttr.get("public")
         if _MEMORY_HINT in main.attributes:
             del main.attributes[_MEMORY_HINT]
+        if style is _PLAIN:
+            mesh = ir.Operation.parse(device_mesh(len(call.devices)))
+            ir.InsertionPoint.at_block_begin(module.body).insert(mesh)
         text = str(module)
     has_callback = _CALLBACK.search(text) is not None
     return FragmentModule(fragment.name, text, len(call.devices), has_callback)
+
+
+def device_mesh(num_devices: int) -> str:
+    """Returns the mesh that `ShardingParam.sdy_text(DEVICE_MESH)` refers to."""
+    return f'sdy.mesh @{DEVICE_MESH} = <["devices"={num_devices}]>'
+
+
+def _sharding_style(module: ir.Module) -> str:
+    if "sdy.mesh" in {op.operation.name for op in module.body}:
+        return _SHARDY
+    return _HLO if _HLO_SHARDING in str(module) else _PLAIN
+
+
+def _sharding(array: ArrayType, style: str) -> dict[str, ir.Attribute]:
+    if style is _HLO:
+        return {_HLO_SHARDING: ir.StringAttr.get(array.sharding.hlo_text())}
+    return {_SDY_SHARDING: ir.Attribute.parse(array.sharding.sdy_text(DEVICE_MESH))}
 
 
 def _standalone(fragment: Fragment) -> ir.Module:
@@ -107,11 +133,12 @@ def _attributes(function: ir.Operation, name: str, count: int) -> list[dict[str,
     """Returns the attributes of each argument or result, without those of donation."""
     if name not in function.attributes:
         return [{} for _ in range(count)]
-    entries = ir.ArrayAttr(function.attributes[name])
-    return [
-        {named.name: named.attr for named in ir.DictAttr(entry) if named.name not in (_ALIAS, _DONOR)}
-        for entry in entries
-    ]
+    found = []
+    for entry in ir.ArrayAttr(function.attributes[name]):
+        entry = ir.DictAttr(entry)
+        named = {entry[index].name: entry[index].attr for index in range(len(entry))}
+        found.append({key: value for key, value in named.items() if key not in (_ALIAS, _DONOR)})
+    return found
 
 
 def _set_donation(arguments: Sequence[dict[str, ir.Attribute]], call: Call) -> None:

@@ -104,7 +104,7 @@ class _Reader:
         self.module = module
         self.numbers: dict[ir.Value, int] = {}
         self.types: list[ArrayType] = []
-        self.type_of_ir: dict[ir.Type, ArrayType] = {}
+        self.type_of_ir: dict[ir.Type, ArrayType | None] = {}
         self.fragments: dict[str, Fragment] = {}
         self.symbols = ir.SymbolTable(module.operation)
 
@@ -139,10 +139,15 @@ class _Reader:
             raise IfrtError("an IFRT function has exactly one block")
         return entries[0]
 
-    def _number(self, value: ir.Value) -> int:
-        array = self.type_of_ir.get(value.type)
+    def _number(self, value: ir.Value) -> int | None:
+        """Returns a new number for an array; None for a control value."""
+        kind = value.type
+        if kind not in self.type_of_ir:
+            text = str(kind)
+            self.type_of_ir[kind] = None if text == CONTROL_TYPE else ArrayType.parse(text)
+        array = self.type_of_ir[kind]
         if array is None:
-            array = self.type_of_ir[value.type] = ArrayType.parse(_canonical(value.type))
+            return None
         number = self.numbers[value] = len(self.types)
         self.types.append(array)
         return number
@@ -154,13 +159,16 @@ class _Reader:
         return tuple("ifrt.donated" in ir.DictAttr(entry) for entry in attributes)
 
     def _step(self, op: ir.Operation) -> Call | Transfer:
-        inputs, outputs = self._arrays(op)
-        if op.name in (COPY, RESHARD):
-            return Transfer(inputs, outputs, reshard=op.name == RESHARD)
-        if op.name != CALL:
+        if op.name not in (CALL, COPY, RESHARD):
             raise IfrtError(
                 f"{op.name} is not supported; a program may hold {CALL}, {COPY} and {RESHARD}"
             )
+        # Control operands only restate the order of the program.
+        inputs = tuple(self.numbers[value] for value in op.operands if value in self.numbers)
+        numbers = (self._number(value) for value in op.results)
+        outputs = tuple(number for number in numbers if number is not None)
+        if op.name != CALL:
+            return Transfer(inputs, outputs, reshard=op.name == RESHARD)
         attributes = op.attributes
         mesh = attributes["ifrt.mesh_name"] if "ifrt.mesh_name" in attributes else None
         devices = _integers(attributes["devices"])
@@ -187,18 +195,6 @@ class _Reader:
                 raise IfrtError(f"the callee {callee} is not a function")
             self.fragments[callee] = Fragment(path[0], module, path[-1])
         return callee
-
-    def _arrays(self, op: ir.Operation) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Returns the array operands and results; control values only restate program order."""
-        inputs = tuple(self.numbers[value] for value in op.operands if value in self.numbers)
-        if op.name not in (CALL, COPY, RESHARD):
-            return inputs, ()
-        arrays = (value for value in op.results if str(value.type) != CONTROL_TYPE)
-        return inputs, tuple(self._number(value) for value in arrays)
-
-
-def _canonical(array: ir.Type) -> str:
-    return re.sub(r"\s+", " ", str(array)).replace("param< to", "param<to")
 
 
 def _integers(attribute: ir.Attribute) -> tuple[int, ...]:

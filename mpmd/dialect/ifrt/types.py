@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -24,10 +24,10 @@ class IfrtError(ValueError):
 class ShardingParam:
     """How the shards of an array are laid over its list of devices.
 
-    `axis_sizes` splits the list of devices into axes, the first one changing fastest;
-    `permutation` lists those axes from the one along which shards are minor to the major one. Walking
-    the devices in that order gives the shards in row-major order of `dim_shards`, each repeated
-    for as many devices as are left over.
+    `axis_sizes` splits the list of devices into axes, the first one changing fastest.
+    `permutation` lists those axes in another order, again the fastest first. Walking the devices
+    in that order gives the shards in row-major order of `dim_shards`, each one repeated for as
+    many devices as are left over.
     """
 
     dim_shards: tuple[int, ...]
@@ -98,6 +98,42 @@ class ShardingParam:
         same_dims = self.dim_shards == other.dim_shards
         return same_dims and self.shard_of_device() == other.shard_of_device()
 
+    def axes(self) -> tuple[list[int], list[list[int]]]:
+        """Cuts the list of devices into axes such that each dimension is sharded along whole ones.
+
+        Returns the sizes of the axes, the slowest first, as a mesh over the devices in order has
+        them; and for each dimension the axes that shard it, major first.
+        """
+        copies = self.num_devices // self.num_shards
+        # The parts of device axes in the order of the shards, and the dimension that each serves.
+        parts: list[tuple[int, int, int]] = []
+        remaining = [(axis, self.axis_sizes[axis]) for axis in reversed(self.permutation)]
+        for dim, size in enumerate([*self.dim_shards, copies]):
+            while size > 1:
+                axis, length = remaining.pop(0)
+                if length == 1:
+                    continue
+                taken = math.gcd(length, size)
+                if taken != min(length, size):
+                    raise IfrtError(f"{self} cuts across its device axes: not supported")
+                parts.append((axis, taken, dim))
+                size //= taken
+                if length > taken:
+                    remaining.insert(0, (axis, length // taken))
+        order = sorted(range(len(parts)), key=lambda part: (-parts[part][0], part))
+        position = {part: axis for axis, part in enumerate(order)}
+        per_dim: list[list[int]] = [[] for _ in self.dim_shards]
+        for part, (_, _, dim) in enumerate(parts):
+            if dim < len(per_dim):
+                per_dim[dim].append(position[part])
+        return [parts[part][1] for part in order], per_dim
+
+    def sdy_text(self, mesh: str) -> str:
+        """Returns the sharding in Shardy's terms, over a mesh with the one axis "devices"."""
+        sizes, per_dim = self.axes()
+        dims = ("{" + ", ".join(_sub_axes(sizes, axes)) + "}" for axes in per_dim)
+        return f"#sdy.sharding<@{mesh}, [{', '.join(dims)}]>"
+
     def hlo_text(self) -> str:
         """Returns the sharding as the value of an `mhlo.sharding` attribute."""
         if self.num_shards == 1:
@@ -152,6 +188,20 @@ class ArrayType:
     def tensor_text(self) -> str:
         """Returns the tensor type of the whole array."""
         return f"tensor<{'x'.join([*map(str, self.shape), self.dtype])}>"
+
+
+def _sub_axes(sizes: Sequence[int], axes: Sequence[int]) -> Iterator[str]:
+    """Spells axes as parts of the axis "devices"; neighbours must be written as one part."""
+    index = 0
+    while index < len(axes):
+        first = last = axes[index]
+        while index + 1 < len(axes) and axes[index + 1] == last + 1:
+            index, last = index + 1, last + 1
+        index += 1
+        if last - first + 1 == len(sizes):
+            yield '"devices"'
+        else:
+            yield f'"devices":({math.prod(sizes[:first])}){math.prod(sizes[first : last + 1])}'
 
 
 def _split_complex(tensor: str) -> list[str]:

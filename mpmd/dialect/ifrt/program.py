@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 
 from mpmd.dialect._jaxlib import ir, load_ifrt, make_context
+from mpmd.dialect.ifrt.spelling import respell
 from mpmd.dialect.ifrt.types import ArrayType, IfrtError
 
 CALL = "ifrt.Call"
@@ -87,14 +88,18 @@ def _parse(source: str | bytes) -> ir.Module:
     context = make_ifrt_context()
     try:
         return ir.Module.parse(source, context)
-    except ir.MLIRError as error:
+    except (ir.MLIRError, UnicodeDecodeError) as error:
         message = str(error)
-    except UnicodeDecodeError as error:
-        message = str(error)
-    hint = ""
-    if "strict properties" in message or context.allow_unregistered_dialects:
-        hint = " (another jaxlib's text? Its generic form can be read by every one)"
-    raise IfrtError(f"not a readable IFRT program{hint}: {message}")
+    if isinstance(source, str):
+        other = respell(source, strict="strict properties" in message)
+        if other != source:
+            try:
+                return ir.Module.parse(other, context)
+            except ir.MLIRError:
+                pass  # the message about the text as given is the one to show
+    if context.allow_unregistered_dialects:
+        message += "\n(this jaxlib has no ifrt dialect, and reads programs in generic form only)"
+    raise IfrtError(f"not a readable IFRT program: {message}")
 
 
 class _Reader:

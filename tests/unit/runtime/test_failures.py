@@ -17,8 +17,14 @@ from tests.unit.runtime.test_run import X, pipeline, put
 class Broken:
     """Stands for compiled code of which call number `at` fails, at once or when waited for."""
 
-    def __init__(self, run, at=0, late=False, error=ValueError("no luck")):
-        self.run, self.at, self.late, self.error = run, at, late, error
+    def __init__(
+        self,
+        run,
+        at=0,
+        late=False,
+    ):
+        self.run, self.at, self.late = run, at, late
+        self.error = ValueError("no luck")
         self.calls = 0
 
     def __call__(self, arrays):
@@ -28,7 +34,7 @@ class Broken:
             return self.run(arrays)
         if not self.late:
             raise self.error
-        token, results = self.run(arrays)
+        _, results = self.run(arrays)
         return self, results
 
     def block_until_ready(self):
@@ -179,7 +185,7 @@ def test_arguments_are_placed_on_request():
         loaded(X, 2j)
     with pytest.raises(rt.ArgumentError, match=r"x must be float32\[8\], but is int"):
         loaded(np.arange(8), 2.0)
-    with pytest.raises(rt.ArgumentError, match="x must be .* but is <U"):
+    with pytest.raises(rt.ArgumentError, match=r"x must be .* but is <U"):
         loaded("text", 2.0)
 
 

@@ -43,7 +43,7 @@ def enclosing_computation(op: ir.Operation) -> ir.Operation | None:
 
 
 def raise_all(failures: Sequence[PassFailure]) -> None:
-    """Fails with all of `failures` at once: a user fixes a list of labels faster than one by one."""
+    """Fails with all of `failures` at once, so that a user can fix all labels at once."""
     if not failures:
         return
     for failure in failures[:-1]:

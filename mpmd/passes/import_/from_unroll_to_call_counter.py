@@ -17,7 +17,9 @@ class FromUnrollToCallCounter(FunctionPass):
     The iteration of the unrolled loop is the microbatch that the call works on, which is what
     schedules go by. A call that carries both keeps the unroll counter.
 
-        mpmd.call @f(%x) {unroll_counter = 3 : ui32}  ~~>  mpmd.call @f(%x) {call_counter = 3 : ui32}
+        mpmd.call @f(%x) {unroll_counter = 3 : ui32}
+        ~~>
+        mpmd.call @f(%x) {call_counter = 3 : ui32}
     """
 
     name: ClassVar[str] = "mpmd-from-unroll-to-call-counter"

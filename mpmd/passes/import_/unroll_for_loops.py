@@ -23,7 +23,10 @@ class UnrollForLoops(FunctionPass):
     a loop count through: the counter of iteration `o` of the outer and `i` of the inner loop is
     `o * inner iterations + i`.
 
-        %0 = mpmd.for (%x) {iterations = 2 : ui32} (%a, %index) { %1 = mpmd.call @f(%a, %index) ... }
+        %0 = mpmd.for (%x) {iterations = 2 : ui32} (%a, %index) {
+          %1 = mpmd.call @f(%a, %index)
+          mpmd.return %1
+        }
         ~~>
         %c0 = stablehlo.constant {unroll_counter = 0 : ui32} dense<0>
         %0 = mpmd.call @f(%x, %c0) {unroll_counter = 0 : ui32}

@@ -29,7 +29,8 @@ class ValidateNamedOpsInMpmdFunc(FunctionPass):
         for label in labels(func):
             if not _may_hold_labels(label.parent.operation):
                 what = "tensors" if label.name == TENSOR else "computations"
-                report("error", label, f"Named {what} can only be nested in mpmd functions or mpmd ops.")
+                message = f"Named {what} can only be nested in mpmd functions or mpmd ops."
+                report("error", label, message)
 
 
 def _may_hold_labels(op: ir.Operation) -> bool:

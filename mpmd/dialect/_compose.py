@@ -1,8 +1,8 @@
-"""The two primitives that rewrite fragments of either form: `compose` and `prune`."""
+"""The primitives that rewrite fragments of either form: `compose`, `prune` and `edit`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 from mpmd.dialect._bodies import Bodies
 from mpmd.dialect._jaxlib import inline_call, ir
@@ -107,6 +107,71 @@ def prune(
     return Fragment(new), taken
 
 
+def edit(
+    bodies: Bodies,
+    fragment: Fragment,
+    change: Callable[[ir.Block], None],
+    key: Hashable,
+    *,
+    operands: Sequence[ir.Value] | None = None,
+    results: Sequence[ir.Type] | None = None,
+) -> Fragment:
+    """Replaces `fragment` by one whose body `change` has edited in place; returns it.
+
+    `change` may add arguments and returned values at the end, for the additional `operands` and the
+    types of additional `results`. Of a call it edits a copy of the function, made once per
+    (function, key), so `key` must say what the change does.
+    """
+    old = fragment.op
+    attributes = dict(old.attributes.items())
+    if fragment.is_call:
+        function = _edited_function(bodies, callee_name(old), change, key)
+        attributes["callee"] = ir.FlatSymbolRefAttr.get(function)
+    else:
+        change(fragment.body(bodies))
+        if not operands and not results:
+            return fragment
+    new = ir.Operation.create(
+        old.name,
+        results=[*(result.type for result in old.results), *(results or [])],
+        operands=[*old.operands, *(operands or [])],
+        attributes=attributes,
+        regions=0 if fragment.is_call else 1,
+        ip=ir.InsertionPoint(old),
+        loc=old.location,
+    )
+    if not fragment.is_call:
+        fragment.body(bodies).append_to(new.regions[0])
+    for result, value in zip(old.results, new.results, strict=False):
+        result.replace_all_uses_with(value)
+    old.erase()
+    return Fragment(new)
+
+
+def _edited_function(
+    bodies: Bodies, name: str, change: Callable[[ir.Block], None], key: Hashable
+) -> str:
+    memory = ("edit", name, key)
+    found: str | None = bodies.recall(memory)
+    if found is None:
+        found, block = _copied_function(bodies, name)
+        change(block)
+        update_function_type(bodies.function(found))
+        bodies.remember(memory, found)
+    return found
+
+
+def _copied_function(bodies: Bodies, name: str) -> tuple[str, ir.Block]:
+    """Returns the name and the block of a new function that does what `name` does."""
+    source = bodies.function(name)
+    inputs = [argument.type for argument in entry_block(source).arguments]
+    new, block = bodies.add_function(name, inputs, _shape(source))
+    with ir.InsertionPoint(block):
+        results = list(inline_call(source, list(block.arguments)))
+    ir.Operation.create("func.return", operands=results, ip=ir.InsertionPoint(block))
+    return new, block
+
+
 def _pruned_function(bodies: Bodies, name: str, keep: tuple[bool, ...]) -> tuple[str, list[int]]:
     """Returns a function without what `keep` rejects, and the arguments of `name` it takes."""
     key = ("prune", name, keep)
@@ -118,28 +183,31 @@ def _pruned_function(bodies: Bodies, name: str, keep: tuple[bool, ...]) -> tuple
 
 
 def _pruned_copy(bodies: Bodies, name: str, keep: tuple[bool, ...]) -> tuple[str, list[int]]:
-    source = bodies.function(name)
-    arguments = list(entry_block(source).arguments)
     if all(keep):
-        erase_dead(entry_block(source))
-        if all(map(_is_used, arguments)):
-            return name, list(range(len(arguments)))
-    new, block = bodies.add_function(name, [each.type for each in arguments], _shape(source))
-    with ir.InsertionPoint(block):
-        results = list(inline_call(source, list(block.arguments)))
-    ir.Operation.create("func.return", operands=results, ip=ir.InsertionPoint(block))
+        block = entry_block(bodies.function(name))
+        erase_dead(block)
+        if all(map(_is_used, block.arguments)):
+            return name, list(range(len(block.arguments)))
+    new, block = _copied_function(bodies, name)
     taken = _prune_block(block, keep)
     update_function_type(bodies.function(new))
     return new, taken
 
 
+def set_returned(block: ir.Block, values: Sequence[ir.Value]) -> None:
+    """Makes `block` return `values`."""
+    last = terminator(block)
+    ir.Operation.create(
+        last.name, operands=list(values), ip=ir.InsertionPoint(last), loc=last.location
+    )
+    last.erase()
+
+
 def _prune_block(block: ir.Block, keep: Sequence[bool]) -> list[int]:
     """Drops returned values, dead operations and unused arguments; returns the arguments kept."""
     if not all(keep):
-        last = terminator(block)
-        values = [value for value, kept in zip(last.operands, keep, strict=True) if kept]
-        ir.Operation.create(last.name, operands=values, ip=ir.InsertionPoint(last))
-        last.erase()
+        returned = terminator(block).operands
+        set_returned(block, [value for value, kept in zip(returned, keep, strict=True) if kept])
     erase_dead(block)
     arguments = list(block.arguments)
     taken = [number for number, value in enumerate(arguments) if _is_used(value)]

@@ -153,6 +153,12 @@ def stages_agree(one: Node, other: Node) -> bool:
     return first is None or second is None or first == second
 
 
+def transpose_count(node: Node) -> int | None:
+    """Returns the transpose count that all origins of a fragment agree on."""
+    counts = {origin.transpose_count for origin in node.origins}
+    return counts.pop() if len(counts) == 1 else None
+
+
 # --- the walk ------------------------------------------------------------------------------------
 
 

@@ -37,12 +37,20 @@ class FragmentInfo:
         return f"FragmentInfo({','.join(fields)},mesh_name={quote(self.mesh_name)})"
 
 
+def split_type_of(fragment: Fragment) -> str | None:
+    """Returns which half of a split backward a fragment is, as rules spell it."""
+    attributes = fragment.op.attributes
+    return next((name for name, mark in SPLIT_TYPES.items() if mark in attributes), None)
+
+
 def info_of(fragment: Fragment) -> FragmentInfo:
     """Returns the identity of a fragment."""
-    attributes = fragment.op.attributes
-    split = next((name for name, mark in SPLIT_TYPES.items() if mark in attributes), None)
     return FragmentInfo(
-        fragment.origins, fragment.stage, fragment.call_counter, split, fragment.mesh
+        fragment.origins,
+        fragment.stage,
+        fragment.call_counter,
+        split_type_of(fragment),
+        fragment.mesh,
     )
 
 

@@ -42,7 +42,7 @@ class InlineNestedUserExposedOps(FunctionPass):
 
     assignment: NameAssignment = option(
         (),
-        "labels and their meshes: name@mesh or name@mesh/stage",
+        "Labels and their meshes: name@mesh or name@mesh/stage.",
         parse=parse_names,
         format=format_assignment,
     )

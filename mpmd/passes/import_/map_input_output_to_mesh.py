@@ -37,13 +37,13 @@ class MapInputOutputToMesh(FunctionPass):
 
     input_assignment: IndexAssignment = option(
         (),
-        "argument numbers and their meshes: 0@m1,1@m2#pinned_host",
+        "Argument numbers and their meshes: 0@m1,1@m2#pinned_host.",
         parse=parse_indices,
         format=format_assignment,
     )
     output_assignment: IndexAssignment = option(
         (),
-        "result numbers and their meshes: 0@m1,1@m2#pinned_host",
+        "Result numbers and their meshes: 0@m1,1@m2#pinned_host.",
         parse=parse_indices,
         format=format_assignment,
     )

@@ -43,7 +43,7 @@ class MapNamedOpsToMpmdOps(FunctionPass):
 
     assignment: NameAssignment = option(
         (),
-        "labels and their meshes: name@mesh or name@mesh/stage",
+        "Labels and their meshes: name@mesh or name@mesh/stage.",
         parse=parse_names,
         format=format_assignment,
     )

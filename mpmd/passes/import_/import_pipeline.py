@@ -1,0 +1,201 @@
+"""The pipeline `mpmd-import-pipeline`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mpmd.passes.base import Pass, Pipeline, option
+from mpmd.passes.cpp import CppPass
+from mpmd.passes.import_._assignment import (
+    IndexAssignment,
+    NameAssignment,
+    format_assignment,
+    parse_indices,
+    parse_names,
+)
+from mpmd.passes.import_.copy_topology_from_main import CopyTopologyFromMain
+from mpmd.passes.import_.erase_unused_callee_block_arguments import EraseUnusedCalleeBlockArguments
+from mpmd.passes.import_.from_unroll_to_call_counter import FromUnrollToCallCounter
+from mpmd.passes.import_.generate_sdy_meshes_from_topology import GenerateSdyMeshesFromTopology
+from mpmd.passes.import_.inline_nested_calls import InlineNestedCalls
+from mpmd.passes.import_.inline_nested_user_exposed_ops import InlineNestedUserExposedOps
+from mpmd.passes.import_.insert_nameless_clone_of_negligible_ops import (
+    InsertNamelessCloneOfNegligibleOps,
+)
+from mpmd.passes.import_.introduce_transfers import IntroduceTransfers
+from mpmd.passes.import_.map_input_output_to_mesh import MapInputOutputToMesh
+from mpmd.passes.import_.map_named_ops_to_mpmd_ops import MapNamedOpsToMpmdOps
+from mpmd.passes.import_.simplify_named_computations import SimplifyNamedComputations
+from mpmd.passes.import_.sink_negligible_ops_into_call_op import SinkNegligibleOpsIntoCallOp
+from mpmd.passes.import_.unroll_for_loops import UnrollForLoops
+from mpmd.passes.import_.validate_named_ops_in_mpmd_func import ValidateNamedOpsInMpmdFunc
+from mpmd.passes.registry import find
+
+
+@dataclass(frozen=True)
+class ImportPipeline(Pipeline):
+    """Turns a labelled module into fragments and transfers on the meshes of its topology.
+
+    Labels become fragments where the assignment puts them, everything else goes where it is used,
+    and microbatch calls are laid out flat, with one copy of each body that they share.
+    """
+
+    name: ClassVar[str] = "mpmd-import-pipeline"
+
+    name_to_mesh_assignment: NameAssignment = option(
+        (),
+        "Labels and their meshes: name@mesh or name@mesh/stage.",
+        parse=parse_names,
+        format=format_assignment,
+    )
+    input_assignment: IndexAssignment = option(
+        (),
+        "Argument numbers and their meshes: 0@m1,1@m2#pinned_host.",
+        parse=parse_indices,
+        format=format_assignment,
+    )
+    output_assignment: IndexAssignment = option(
+        (),
+        "Result numbers and their meshes: 0@m1,1@m2#pinned_host.",
+        parse=parse_indices,
+        format=format_assignment,
+    )
+    constraints: str = option("", "Inputs and outputs that share a mesh: 0:0,1:2.")
+    infer_transfers: bool = option(False, "Add the transfers that mesh inference misses.")
+    infer_cross_mesh_reductions: bool = option(
+        False, "Turn annotated reductions over values of several meshes into transfers and adds."
+    )
+    absorb_on_entry_point_function: bool = option(
+        False, "Merge inferred fragments into user fragments in the entry function, too."
+    )
+    merge_after_scheduling: bool = option(
+        False, "Leave the merging of inferred fragments to the optimize pipeline."
+    )
+    split_bwd_fragments: bool = option(
+        False, "Split backward fragments into what transfers wait for and the rest."
+    )
+    enable_heterogeneous_meshes: bool = option(
+        False, "Give every mesh of the topology a sharding mesh of its own."
+    )
+
+    def passes(self) -> list[Pass]:
+        return [
+            *self._clean_up(),
+            *self._lay_out_calls(),
+            *self._simplify_labels(),
+            *self._assign_meshes(),
+            *self._merge(),
+            *self._flatten(),
+        ]
+
+    def _clean_up(self) -> list[Pass]:
+        return [
+            # First, while every function is still as JAX left it: all later passes know
+            # StableHLO only.
+            CppPass("func.func(chlo-legalize-to-stablehlo)"),
+            # Private helpers of JAX, such as a jitted relu, have no mesh of their own. Calls of
+            # microbatches are mpmd.call, which this does not touch.
+            CppPass("inline"),
+            # The less there is in labels, the less they take and return.
+            CppPass("func.func(cse)"),
+            CppPass("func.func(canonicalize)"),
+        ]
+
+    def _lay_out_calls(self) -> list[Pass]:
+        meshes: list[Pass] = (
+            # Before anything reads shardings; needs the topology only.
+            [GenerateSdyMeshesFromTopology()] if self.enable_heterogeneous_meshes else []
+        )
+        return [
+            # Before callees become MPMD functions, which must not call.
+            InlineNestedCalls(),
+            CopyTopologyFromMain(),
+            *meshes,
+            UnrollForLoops(),
+            # Folds what an iteration's number made constant.
+            CppPass("func.func(canonicalize)"),
+            FromUnrollToCallCounter(),
+            # After unrolling, which shows what all calls of a function pass alike.
+            SinkNegligibleOpsIntoCallOp(),
+        ]
+
+    def _simplify_labels(self) -> list[Pass]:
+        return [
+            # Before results are simplified: a constant result that only labels use becomes unused.
+            InsertNamelessCloneOfNegligibleOps(),
+            SimplifyNamedComputations(),
+        ]
+
+    def _assign_meshes(self) -> list[Pass]:
+        names = self.name_to_mesh_assignment
+        return [
+            MapInputOutputToMesh(self.input_assignment, self.output_assignment),
+            # Before labels become fragments, which do not nest.
+            InlineNestedUserExposedOps(names),
+            # After nested labels are gone: what is reported now is wrong.
+            ValidateNamedOpsInMpmdFunc(),
+            MapNamedOpsToMpmdOps(names),
+            # Before inference, for which an unassign next to an assign is two unrelated values.
+            IntroduceTransfers(),
+            # Arguments that only pass through a callee have no use that tells their mesh.
+            EraseUnusedCalleeBlockArguments(),
+            _named(
+                "mpmd-infer-mesh-pipeline",
+                constraints=self.constraints,
+                infer_transfers=self.infer_transfers,
+                infer_cross_mesh_reductions=self.infer_cross_mesh_reductions,
+            ),
+        ]
+
+    def _merge(self) -> list[Pass]:
+        merging = [
+            _named(
+                "mpmd-absorb-inferred-fragments",
+                absorb_on_entry_point_function=self.absorb_on_entry_point_function,
+            ),
+            _named("mpmd-merge-inferred-fragments", merge_any_consumer=True),
+            _named("mpmd-merge-inferred-fragments", merge_sideways=True),
+        ]
+        return [
+            # In callees, once for all their calls. After scheduling it would be too late for them.
+            *([] if self.merge_after_scheduling else merging),
+            # After merging, so that the transfers that it adds do not stand between fragments.
+            _named("mpmd-enforce-input-output-equisharding", constraints=self.constraints),
+            # Merging leaves operands and results that are doubled or unused.
+            _named("mpmd-fragment-dedup"),
+            _named("mpmd-fragment-dce"),
+            _named("mpmd-remove-transfer-cycles"),
+        ]
+
+    def _flatten(self) -> list[Pass]:
+        merging = [] if self.merge_after_scheduling else [_named("mpmd-merge-inferred-fragments")]
+        splitting = [_named("mpmd-split-bwd-fragments"), _named("mpmd-fragment-dce")]
+        return [
+            # Before calls are inlined, so that a microbatch is a few calls and not a copy of all
+            # bodies.
+            _named("mpmd-outline-fragments"),
+            _named("mpmd-call-inline"),
+            # The callees are not called any more.
+            CppPass("symbol-dce"),
+            # Inferred fragments of neighbouring calls now stand side by side.
+            *merging,
+            # Transfers start when their value is there, wherever the call stood.
+            _named("mpmd-move-transfers-to-producer"),
+            # Schedules order one fragment per stage, direction and microbatch.
+            _named("mpmd-merge-user-fragments-into-scheduling-units"),
+            # Last, as only whole backward units are worth splitting.
+            *(splitting if self.split_bwd_fragments else []),
+        ]
+
+
+def _named(name: str, **options: bool | str) -> Pass:
+    """Returns pass `name` of another group, which must not be imported before it is used."""
+    cls = find(name)
+    assert cls is not None, f"there is no pass {name}"
+    texts = {
+        key.replace("_", "-"): str(value).lower() if isinstance(value, bool) else value
+        for key, value in options.items()
+        if value
+    }
+    return cls.parse(texts)

@@ -14,7 +14,7 @@ unit:  ## Unit and end-to-end tests.
 	$(PYTHON) -m pytest tests/unit
 
 lit:  ## FileCheck tests of the passes and of mpmd-opt.
-	$(PYTHON) -m lit.main -q tests/lit
+	$(PYTHON) -c 'import lit.main; lit.main.main()' -q tests/lit
 
 docs:  ## Regenerate docs/passes.md from the passes.
 	$(PYTHON) docs/generate_passes.py

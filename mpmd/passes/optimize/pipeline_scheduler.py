@@ -64,12 +64,12 @@ class PipelineScheduler(FunctionPass):
 
     must_happen_before: str = option(
         "builtin:None",
-        "the order: 'builtin:' and the name of a schedule, or 'table:' and the tasks of each mesh, "
-        "meshes separated by '|'",
+        "The order: 'builtin:' and the name of a schedule, or 'table:' and the tasks of each mesh, "
+        "meshes separated by '|'.",
         parse=_parse,
     )
     remove_control_dependencies: bool = option(
-        True, "forget the order when done, instead of leaving it for mpmd-rule-based-merge to keep"
+        True, "Forget the order when done, instead of leaving it for mpmd-rule-based-merge to keep."
     )
 
     def applies_to(self, func: ir.Operation) -> bool:

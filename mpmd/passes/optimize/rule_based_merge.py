@@ -39,12 +39,13 @@ class RuleBasedMerge(Pass):
 
     rules: tuple[FragmentMergeRule, ...] = option(
         (),
-        "FragmentMergeRule(sources=[FragmentInfo(...),...],target=FragmentInfo(...)), ...",
+        "Rules, FragmentMergeRule(sources=[FragmentInfo(...),...],target=FragmentInfo(...)), "
+        "separated by commas.",
         parse=parse_merge_rules,
         format=format_rules,
     )
     remove_control_dependencies: bool = option(
-        True, "forget, when done, the order that a scheduling pass before left for this one to keep"
+        True, "Forget, when done, the order that a scheduling pass before left for this one to keep."
     )
 
     def run(self, module: ir.Operation) -> None:

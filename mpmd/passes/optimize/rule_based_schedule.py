@@ -35,12 +35,13 @@ class RuleBasedSchedule(FunctionPass):
 
     rules: tuple[FragmentScheduleRule, ...] = option(
         (),
-        "FragmentScheduleRule(ordered_fragments=[FragmentInfo(...)->FragmentInfo(...)]), ...",
+        "Rules, FragmentScheduleRule(ordered_fragments=[FragmentInfo(...)->FragmentInfo(...)]), "
+        "separated by commas.",
         parse=parse_schedule_rules,
         format=format_rules,
     )
     remove_control_dependencies: bool = option(
-        True, "forget the order when done, instead of leaving it for mpmd-rule-based-merge to keep"
+        True, "Forget the order when done, instead of leaving it for mpmd-rule-based-merge to keep."
     )
 
     def applies_to(self, func: ir.Operation) -> bool:

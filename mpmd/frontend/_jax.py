@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -16,6 +17,9 @@ from jax._src.core import Jaxpr
 from jax._src.interpreters import partial_eval
 from jax.extend.core import primitives
 from jax.interpreters import mlir
+
+# The user's line is the one to show, not ours below it.
+source_info_util.register_exclusion(os.path.dirname(__file__) + os.sep)
 
 ClosedJaxpr = Any  # jax.extend.core.ClosedJaxpr, which JAX 0.12 merged into Jaxpr.
 

@@ -22,13 +22,17 @@ def restore_labels(module: ir.Operation) -> None:
     """
     if not any(True for function in functions(module) for _ in _composites(function)):
         return
-    _inline_hidden(module)
+    inline = passmanager.PassManager.parse("builtin.module(inline)")
+    inline.run(module)  # brings what a loop's body calls into sight
+    _call_hidden(module)
+    inline.run(module)
     by_name = {symbol_name(function): function for function in functions(module)}
     _restore(entry_block(entry_point(module)), by_name, set())
     passmanager.PassManager.parse("builtin.module(symbol-dce)").run(module)
 
 
-def _inline_hidden(module: ir.Operation) -> None:
+def _call_hidden(module: ir.Operation) -> None:
+    """Makes plain calls of the composites that are to be inlined."""
     by_name = {symbol_name(function): function for function in functions(module)}
     pending = [(symbol_name(entry_point(module)), "main")]
     seen = set(pending)
@@ -48,7 +52,6 @@ def _inline_hidden(module: ir.Operation) -> None:
             if inner not in seen:
                 seen.add(inner)
                 pending.append(inner)
-    passmanager.PassManager.parse("builtin.module(inline)").run(module)
 
 
 def _composites(

@@ -104,7 +104,7 @@ def make_config(
         output_mesh_assignment=output_mesh_assignment,
         partitioning_options=options,
         read_input_output_mesh_from_shardings=read_input_output_mesh_from_shardings,
-        pipeline_schedule=_check_schedule(pipeline_schedule, options),
+        pipeline_schedule=_check_schedule(pipeline_schedule, options, meshes),
         fragment_merge_rules=_check_rules(
             "fragment_merge_rules", fragment_merge_rules, FragmentMergeRule
         ),
@@ -185,23 +185,46 @@ def _check_tree(key: str, tree: Any, topology: dict[str, Mesh]) -> None:
         parse_place(leaf, topology, f"{key}{jax.tree_util.keystr(path)}")
 
 
-def _check_schedule(schedule: Any, options: dict[str, bool | str]) -> str | Schedule | None:
+def _check_schedule(
+    schedule: Any, options: dict[str, bool | str], topology: dict[str, Mesh]
+) -> str | Schedule | None:
     by_option = options.get("mpmd_pipeline_schedule")
     if schedule is None:
-        return str(by_option) if by_option is not None else None
-    if by_option is not None and schedule != by_option:
+        return None if by_option is None else str(by_option)
+    if by_option is not None and not (isinstance(schedule, str) and schedule == by_option):
         raise ValueError(
-            f"pipeline_schedule is {schedule!r}, but partitioning_options['mpmd_pipeline_schedule'] "
-            f"is {by_option!r}: give one of them"
+            f"pipeline_schedule is {schedule!r}, but partitioning_options has "
+            f"mpmd_pipeline_schedule={by_option!r}: give one of them"
         )
     if isinstance(schedule, str):
         check_schedule_name(schedule, "pipeline_schedule")
         return schedule
     if isinstance(schedule, Schedule):
         return schedule
-    raise ValueError(
-        f"pipeline_schedule must be the name of a schedule or a Schedule, got {schedule!r}"
-    )
+    if isinstance(schedule, Mapping):
+        schedule = _rows_of(schedule, topology)
+    if not isinstance(schedule, (list, tuple)):
+        raise ValueError(
+            "pipeline_schedule must be the name of a schedule, a Schedule, or lists of tasks such as "
+            f"'0F1', one for each mesh; got {schedule!r}"
+        )
+    try:
+        return Schedule.from_table(schedule)
+    except (TypeError, AttributeError, ValueError) as error:
+        raise ValueError(f"pipeline_schedule: {error}") from None
+
+
+def _rows_of(table: Mapping[Any, Any], topology: dict[str, Mesh]) -> list[Any]:
+    for mesh in topology:
+        if mesh not in table:
+            raise ValueError(f"pipeline_schedule has no list for the mesh {mesh!r}")
+    for mesh in table:
+        if mesh not in topology:
+            raise ValueError(
+                f"pipeline_schedule names {mesh!r}, which is no mesh; the meshes are "
+                f"{', '.join(map(repr, topology))}"
+            )
+    return [table[mesh] for mesh in topology]
 
 
 def _check_rules(key: str, rules: object, kind: type) -> tuple:

@@ -12,7 +12,7 @@ from jax.extend.mlir.dialects import func, mpmd
 
 from mpmd.frontend import _jax, marks
 from mpmd.frontend.contents import transpose_count
-from mpmd.frontend.names import CallName, LabelName
+from mpmd.frontend.names import LabelName, SharedCall
 from mpmd.frontend.ports import Ports, connect
 
 
@@ -48,7 +48,7 @@ class Emitter:
     def _jit(self, ctx: Any, *args: ir.Value, name: str, jaxpr: Any, **_: Any) -> Sequence[Any]:
         if isinstance(name, LabelName) and self._is_visible():
             return self._named_computation(ctx, args, name, jaxpr)
-        if isinstance(name, CallName) and not self._depth:
+        if isinstance(name, SharedCall):
             return self._call(ctx, args, name, jaxpr)
         return _lower(ctx, args, jaxpr, f"jit({name})")
 
@@ -94,7 +94,7 @@ class Emitter:
         return ports.of(args, op.results)
 
     def _call(
-        self, ctx: Any, args: Sequence[ir.Value], name: CallName, body: Any
+        self, ctx: Any, args: Sequence[ir.Value], name: SharedCall, body: Any
     ) -> Sequence[ir.Value]:
         _load(ctx)
         if id(body) not in self._callees:
@@ -117,11 +117,11 @@ class Emitter:
         block = op.regions[0].blocks.append(*types, index)
         with ir.InsertionPoint(block):
             arguments = list(block.arguments)
-            carry = self._call(ctx, arguments, CallName("microbatch"), body)
+            carry = self._call(ctx, arguments, SharedCall("microbatch"), body)
             mpmd.return_([*arguments[:num_consts], *carry])
         return list(op.results)[num_consts:]
 
-    def _callee(self, ctx: Any, args: Sequence[ir.Value], name: CallName, body: Any) -> _Callee:
+    def _callee(self, ctx: Any, args: Sequence[ir.Value], name: SharedCall, body: Any) -> _Callee:
         scratch = func.FuncOp(name, ([arg.type for arg in args], []), ip=False)
         block = scratch.add_entry_block()
         with ir.InsertionPoint(block):

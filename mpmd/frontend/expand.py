@@ -17,7 +17,7 @@ from mpmd.errors import LabelError
 from mpmd.frontend import _jax
 from mpmd.frontend.contents import Contents, call_of, count_of, label_of
 from mpmd.frontend.marks import for_p
-from mpmd.frontend.names import CallName, LabelName
+from mpmd.frontend.names import LabelName, SharedCall
 from mpmd.frontend.stacks import Stack, parts_of, whole
 
 _CONTROL_FLOW = {
@@ -122,10 +122,10 @@ class _Expander:
         if not self._contents.is_leaf(body):
             return self._inline(eqn, body, values, scope._replace(counter=counter))
         with _jax.source(eqn):
-            return self._call_shared(body, values, CallName(name, call_counter=counter), scope)
+            return self._call_shared(body, values, SharedCall(name, call_counter=counter), scope)
 
     def _call_shared(
-        self, body: Any, values: list[Any], name: CallName, scope: _Scope
+        self, body: Any, values: list[Any], name: SharedCall, scope: _Scope
     ) -> list[Any]:
         key = (id(body), scope.lift)
         if key not in self._bodies:
@@ -182,5 +182,5 @@ class _Expander:
     def _iterate(self, body: Any, values: list[Any], scope: _Scope) -> list[Any]:
         if not self._contents.is_leaf(body):
             return self._run(*_jax.jaxpr_of(body), values, scope)
-        name = CallName("microbatch", call_counter=scope.counter)
+        name = SharedCall("microbatch", call_counter=scope.counter)
         return self._call_shared(body, values, name, scope)

@@ -49,22 +49,19 @@ def enumerated_for(
 ) -> Any:
     """Runs ``carry = body(carry, i, x)`` for the i-th slice x of every array of xs, along its first axis.
 
-    With ``unroll`` the loop is gone once the function is traced: each iteration is an ``mpmd.call`` of the one body.
+    Under `mpmd.jit` the compiler unrolls it, and with ``unroll`` also plain ``jax.jit`` does.
     """
     lengths = {jnp.shape(x)[0] if jnp.ndim(x) else None for x in jax.tree.leaves(xs)}
     if len(lengths) != 1 or None in lengths:
         shapes = [jnp.shape(x) for x in jax.tree.leaves(xs)]
         raise ValueError(f"enumerated_for needs arrays of one first dimension, got shapes {shapes}")
     (length,) = lengths
-    if unroll:
-        carry = init
-        for i in range(length):
-            x = jax.tree.map(lambda leaf, i=i: jax.lax.index_in_dim(leaf, i, keepdims=False), xs)
-            carry = call(body, call_counter=i)(carry, jnp.int32(i), x)
-        return carry
     step = call(body)
     carry, _ = jax.lax.scan(
-        lambda carry, item: (step(carry, *item), None), init, (jax.lax.iota(int, length), xs)
+        lambda carry, item: (step(carry, *item), None),
+        init,
+        (jax.lax.iota(int, length), xs),
+        unroll=unroll,
     )
     return carry
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import Primitive
+from jax.extend.core import Primitive, jaxpr_as_fun
 from jax.interpreters import ad, batching, mlir
 
 
@@ -83,3 +83,14 @@ for_p.multiple_results = True
 def _for_types(*_: Any, body: Any, length: int, num_consts: int) -> list[Any]:
     del length, num_consts
     return list(body.out_avals)
+
+
+def _unrolled(*values: Any, body: Any, length: int, num_consts: int) -> list[Any]:
+    consts, carry = values[:num_consts], list(values[num_consts:])
+    for i in range(length):
+        carry = jaxpr_as_fun(body)(*consts, *carry, jnp.uint32(i))
+    return carry
+
+
+for_p.def_impl(_unrolled)
+mlir.register_lowering(for_p, mlir.lower_fun(_unrolled, multiple_results=True))

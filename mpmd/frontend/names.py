@@ -36,6 +36,10 @@ class CallName(str):
         return self
 
 
+class SharedCall(CallName):
+    """The name of a call of a body that has been expanded, and becomes a function."""
+
+
 def check_label(name: object) -> str:
     """Refuses what cannot be a label's name."""
     if not isinstance(name, str):

@@ -73,9 +73,7 @@ class MarkAliasingAndDonation(FunctionPass):
                 _mark(op, operands[place], consumed, donors)
 
 
-def _classify_arguments(
-    func: ir.Operation, block: ir.Block
-) -> tuple[set[ir.Value], set[ir.Value]]:
+def _classify_arguments(func: ir.Operation, block: ir.Block) -> tuple[set[ir.Value], set[ir.Value]]:
     """Returns the arguments to donate without an alias, and those to keep."""
     donors, kept = set(), set()
     for argument, attributes in zip(block.arguments, argument_attributes(func), strict=True):
@@ -115,9 +113,7 @@ class _Results:
 
     def __init__(self, types: Sequence[ir.Type], attributes: Sequence[Attributes]) -> None:
         self._free: dict[tuple[ir.Type, ir.Attribute | None], list[int]] = {}
-        for number, (type_, its) in reversed(
-            list(enumerate(zip(types, attributes, strict=True)))
-        ):
+        for number, (type_, its) in reversed(list(enumerate(zip(types, attributes, strict=True)))):
             if not is_on_host(its):
                 self._free.setdefault((type_, its.get(LAYOUT_MODE)), []).append(number)
 

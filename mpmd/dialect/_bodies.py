@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,6 +23,7 @@ class Bodies:
     module: ir.Operation
     _functions: dict[str, ir.Operation] = field(default_factory=dict)
     _memory: dict[Hashable, Any] = field(default_factory=dict)
+    _counts: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for op in self.module.regions[0].blocks[0].operations:
@@ -33,11 +35,14 @@ class Bodies:
         return self._functions[name]
 
     def unique_name(self, hint: str) -> str:
-        """Returns `hint`, or `hint_N` with the first N that is free."""
-        name, count = hint, 0
-        while name in self._functions:
-            name, count = f"{hint}_{count}", count + 1
-        return name
+        """Returns `hint`, or else it with a free number in place of the one that it may end in."""
+        if hint not in self._functions:
+            return hint
+        base = re.sub(r"_\d+$", "", hint)
+        while True:
+            count = self._counts[base] = self._counts.get(base, -1) + 1
+            if f"{base}_{count}" not in self._functions:
+                return f"{base}_{count}"
 
     def add_function(
         self, hint: str, inputs: Sequence[ir.Type], attributes: Mapping[str, ir.Attribute]

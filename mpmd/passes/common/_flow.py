@@ -189,6 +189,7 @@ class Flow:
             self._define(argument, None, i) for i, argument in enumerate(block.arguments)
         ]
         self.nodes: list[Node] = []
+        self._inserted: list[Node] = []
         for position, op in enumerate(list(block.operations)):
             self.nodes.append(self._read(op.operation, position))
         for before, after in pairwise(self.nodes):
@@ -245,6 +246,26 @@ class Flow:
         """Notes that `node` goes."""
         node.erased = True
         self.unlink(node)
+
+    def all_nodes(self) -> list[Node]:
+        """Returns every operation ever seen, in an order in which no replaced one uses a later."""
+        return [*self._inserted, *self.nodes]
+
+    def insert_before(self, op: ir.Operation, other: Node) -> Node:
+        """Takes in a new operation that stands right before another; returns its node."""
+        node = self._read(op, 0)
+        self._inserted.append(node)
+        self.link(other.preceding, node, other)
+        return node
+
+    def replace_use(self, old: Value, new: Value, user: Node) -> None:
+        """Makes `user`, not merged so far, use another value."""
+        for number, value in enumerate(user.inputs):
+            if value is old:
+                user.inputs[number] = new
+                user.op.operands[number] = new.now
+                old.users.remove(user)
+                new.users.append(user)
 
     def move_before(self, node: Node, other: Node) -> None:
         """Moves an operation right before another."""
@@ -306,7 +327,7 @@ class Flow:
 
     def erase_gone(self) -> None:
         """Erases, last to first, the operations that were erased or that others replaced."""
-        for node in reversed(self.nodes):
+        for node in reversed(self.all_nodes()):
             if node.is_replaced():
                 node.op.erase()
 

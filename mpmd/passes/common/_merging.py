@@ -70,7 +70,7 @@ def write(flow: Flow, *, keep_dead: bool = True) -> None:
 
     Operations in their bodies that nothing needs go too unless `keep_dead` is set.
     """
-    roots = {node.root(): None for node in flow.nodes if node.into is not None}
+    roots = dict.fromkeys(node.root() for node in flow.all_nodes() if node.into is not None)
     merged = [root for root in roots if not root.erased]
     for root in sorted(merged, key=lambda node: node.order):
         _compose(flow.bodies, root, keep_dead)

@@ -35,7 +35,7 @@ class AbsorbInferredFragments(FlowPass):
 
     name: ClassVar[str] = "mpmd-absorb-inferred-fragments"
     absorb_on_entry_point_function: bool = option(
-        False, "work on the entry point function too, not only on the functions that it calls."
+        False, "Work on the entry point function too, not only on the functions that it calls."
     )
 
     def applies_to(self, func: ir.Operation) -> bool:

@@ -28,7 +28,7 @@ class MergeInferredFragments(MergingPass):
 
     name: ClassVar[str] = "mpmd-merge-inferred-fragments"
     merge_any_consumer: bool = option(
-        False, "merge with the first consumer that allows it, not only with the closest one."
+        False, "Merge with the first consumer that allows it, not only with the closest one."
     )
     merge_sideways: bool = option(
         False,

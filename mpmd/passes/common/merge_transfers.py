@@ -25,8 +25,8 @@ class MergeTransfers(FlowPass):
         %0:2 = fragment<"m0", ["f"]> ...                 %0:3 = fragment<"m0", ["f"]> ... {
         %1 = transfer %0#0                                 ... return %x, %y, concatenate %x, %y }
         %2 = transfer %0#1                      ~~>      %1 = transfer {concat_transfer} %0#2
-        %3 = fragment<"m1", ["g"]> (%1, %2)              %3 = fragment<"m1", ["g"]> (.., %1) (.., %c) {
-                                                           uses slices of %c ... }
+        %3 = fragment<"m1", ["g"]> (%1, %2)              %3 = fragment<"m1", ["g"]> (.., %1) {
+                                                           ... uses slices of its last operand }
 
     The old transfers stay where something else uses them. Requires equal types, of at most one
     element and without a sharding.

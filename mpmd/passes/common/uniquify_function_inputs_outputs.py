@@ -34,7 +34,7 @@ class UniquifyFunctionInputsOutputs(Pass):
 
     name: ClassVar[str] = "mpmd-uniquify-function-inputs-outputs"
     use_transfer_instead_of_fragment: bool = option(
-        False, "make copies by transfers within the mesh instead of by fragments."
+        False, "Make copies by transfers within the mesh instead of by fragments."
     )
 
     def run(self, module: ir.Operation) -> None:

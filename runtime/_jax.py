@@ -1,7 +1,8 @@
 """The only module of the runtime that uses private parts of JAX.
 
 Everything here has one small purpose, so that a change in JAX is repaired in one place. Public
-calls that do the same are 1.5 to 20 times slower, and these sit in the innermost loop.
+calls that do the same are 1.5 to 20 times slower, and these sit in the innermost loop. If JAX
+lacks any of the private ones, importing this module fails, and `public` takes its place.
 """
 
 from __future__ import annotations
@@ -19,8 +20,19 @@ from jax._src.interpreters import pxla
 from jaxlib import _hlo as hlo
 from jaxlib import _jax as xla
 
-Token = Any
-Runner = Callable[[list[jax.Array]], tuple[Token, list[jax.Array]]]
+from mpmd.runtime.backend_types import Copier, Runner, Signature
+
+for _owner, _name in (
+    (xla, "batched_copy_array_to_devices_with_sharding"),
+    (xla.Client, "compile_and_load"),
+    (xla.Client, "deserialize_executable"),
+    (xla.LoadedExecutable, "execute_sharded"),
+    (xla.LoadedExecutable, "serialize"),
+    (xla.ExecuteResults, "consume_token"),
+    (xla.ExecuteResults, "consume_with_handlers"),
+):
+    if not hasattr(_owner, _name):
+        raise ImportError(f"this JAX has no {_owner.__name__}.{_name}")
 
 # Donating semantics across devices end the process on 0.10.2 and 0.12.0.1; copying is always right.
 _COPY = xla.ArrayCopySemantics.ALWAYS_COPY
@@ -29,10 +41,12 @@ _COPY = xla.ArrayCopySemantics.ALWAYS_COPY
 def compile_text(
     text: str,
     devices: Sequence[jax.Device],
-    options: Mapping[str, Any] | None = None,
-    host_callbacks: Sequence[Any] = (),
+    options: Mapping[str, Any],
+    host_callbacks: Sequence[Any],
+    signature: Signature,
 ) -> Any:
     """Returns the loaded executable of a StableHLO module; releases the GIL while compiling."""
+    del signature  # the module says it all
     client = devices[0].client
     arguments = (text, device_list(devices), _compile_options(devices, options))
     if host_callbacks:
@@ -40,9 +54,7 @@ def compile_text(
     return client.compile_and_load(*arguments)
 
 
-def rebind(
-    executable: Any, devices: Sequence[jax.Device], options: Mapping[str, Any] | None = None
-) -> Any:
+def rebind(executable: Any, devices: Sequence[jax.Device], options: Mapping[str, Any]) -> Any:
     """Returns the same executable for other devices, many times cheaper than compiling again.
 
     The options must be passed anew: without them the result believes in the old devices.
@@ -54,12 +66,12 @@ def rebind(
     )
 
 
-def _compile_options(devices: Sequence[jax.Device], options: Mapping[str, Any] | None) -> Any:
+def _compile_options(devices: Sequence[jax.Device], options: Mapping[str, Any]) -> Any:
     return compiler.get_compile_options(
         num_replicas=1,
         num_partitions=len(devices),
         device_assignment=np.array([[device.id for device in devices]]),
-        env_options_overrides=dict(options or {}),
+        env_options_overrides=dict(options),
         backend=devices[0].client,
     )
 
@@ -69,16 +81,17 @@ def device_list(devices: Sequence[jax.Device]) -> Any:
     return xla.DeviceList(tuple(devices))
 
 
-def result_handler(aval: Any, sharding: Any) -> Any:
-    """Returns what turns the output buffers of an executable into an array of that sharding."""
-    return pxla.global_aval_to_result_handler(aval, sharding, True)
+def result_handler(result: jax.ShapeDtypeStruct) -> Any:
+    """Returns what turns the output buffers of an executable into an array."""
+    aval = ShapedArray(result.shape, result.dtype)
+    return pxla.global_aval_to_result_handler(aval, result.sharding, True)
 
 
 def runner(executable: Any, handlers: Sequence[Any]) -> Runner:
     """Returns a function that starts `executable` and returns (token of its end, results)."""
     execute = executable.execute_sharded
 
-    def run(arrays: list[jax.Array]) -> tuple[Token, list[jax.Array]]:
+    def run(arrays: list[jax.Array]) -> tuple[Any, list[jax.Array]]:
         results = execute(arrays, with_tokens=True)
         token = results.consume_token()
         return token, results.consume_with_handlers(handlers)
@@ -86,7 +99,7 @@ def runner(executable: Any, handlers: Sequence[Any]) -> Runner:
     return run
 
 
-def copier(shardings: Sequence[Any]) -> Callable[[list[jax.Array]], list[jax.Array]]:
+def copier(shardings: Sequence[Any]) -> Copier:
     """Returns a function that starts copying arrays, all at once, to those shardings.
 
     Shard i of each goes to device i of its sharding: the shards themselves do not change.
@@ -102,19 +115,20 @@ def copier(shardings: Sequence[Any]) -> Callable[[list[jax.Array]], list[jax.Arr
     return copy
 
 
-def shards(array: jax.Array) -> list[jax.Array]:
+def shards(array: Any) -> list[jax.Array]:
     """Returns the one-device arrays that make up `array`, in the order of its devices."""
-    return array._arrays  # type: ignore[attr-defined]
+    return array._arrays
 
 
-def assemble(aval: Any, sharding: Any, parts: list[jax.Array]) -> jax.Array:
-    """Returns the array that consists of the given one-device arrays, without checking them."""
-    return ArrayImpl(aval, sharding, parts, committed=True, _skip_checks=True)
+def assembler(result: jax.ShapeDtypeStruct) -> Callable[[list[jax.Array]], jax.Array]:
+    """Returns a function that makes one array of one-device arrays, without checking them."""
+    aval = ShapedArray(result.shape, result.dtype)
+    sharding = result.sharding
 
+    def assemble(parts: list[Any]) -> jax.Array:
+        return ArrayImpl(aval, sharding, parts, committed=True, _skip_checks=True)
 
-def aval(shape: tuple[int, ...], dtype: np.dtype) -> Any:
-    """Returns the abstract value of an array."""
-    return ShapedArray(shape, dtype)
+    return assemble
 
 
 def device_order(sharding: Any) -> list[jax.Device]:
@@ -140,8 +154,3 @@ def shard_of_device(
 def is_array(value: Any) -> bool:
     """Whether the value is a concrete array that executables accept as it is."""
     return isinstance(value, ArrayImpl)
-
-
-def is_committed(array: jax.Array) -> bool:
-    """Whether the user, not a default, chose the devices of the array."""
-    return array._committed  # type: ignore[attr-defined]

@@ -11,7 +11,7 @@ import numpy as np
 from jax.sharding import Sharding
 
 from mpmd.dialect.ifrt import ArrayType
-from mpmd.runtime import _jax
+from mpmd.runtime.backend import jax_calls
 from mpmd.runtime.errors import ArgumentError
 from mpmd.runtime.sharding import numpy_dtype, same_placement
 
@@ -55,7 +55,7 @@ class Signature:
         misplaced: list[int] = []
         for index, argument in enumerate(self.arguments):
             value = arrays[index]
-            if not _jax.is_array(value):
+            if not jax_calls.is_array(value):
                 arrays[index] = self._convert(argument, value)
                 misplaced.append(index)
                 continue
@@ -118,7 +118,7 @@ class Signature:
         first: dict[int, Argument] = {}
         for argument, value in zip(self.arguments, values, strict=True):
             other = first.setdefault(id(value), argument)
-            both_arrays = _jax.is_array(value)
+            both_arrays = jax_calls.is_array(value)
             if other is not argument and both_arrays and (other.donated or argument.donated):
                 donated = other if other.donated else argument
                 raise ArgumentError(

@@ -15,9 +15,10 @@ from typing import Any
 import jax
 
 from mpmd.dialect.ifrt import ArrayType
-from mpmd.runtime import _jax
+from mpmd.runtime.backend import jax_calls
 from mpmd.runtime.errors import LoadError
 from mpmd.runtime.plan import BoundFragment
+from mpmd.runtime.sharding import jax_sharding, shape_dtype_struct
 
 logger = logging.getLogger("mpmd.runtime")
 
@@ -119,8 +120,16 @@ class Compiler:
     def _compile(self, fragment: BoundFragment, devices: Sequence[jax.Device]) -> Any:
         module = fragment.module
         callbacks = self.host_callbacks if module.has_host_callback else ()
+
+        def signature() -> tuple[list[jax.ShapeDtypeStruct], list[jax.ShapeDtypeStruct]]:
+            inputs, outputs = (
+                [shape_dtype_struct(a, jax_sharding(a, self.devices)) for a in arrays]
+                for arrays in (fragment.inputs, fragment.outputs)
+            )
+            return inputs, outputs
+
         try:
-            return _jax.compile_text(module.text, devices, self.options, callbacks)
+            return jax_calls.compile_text(module.text, devices, self.options, callbacks, signature)
         except Exception as error:
             raise LoadError(f"fragment {module.name} does not compile: {error}") from error
 
@@ -130,12 +139,14 @@ class Compiler:
         if relative is None or fragment.module.has_host_callback:
             return None
         try:
-            loaded = _jax.rebind(relative.loaded, devices, self.options)
+            loaded = jax_calls.rebind(relative.loaded, devices, self.options)
         except Exception as error:
             # A platform need not be able to serialize; compiling again is only slower.
             logger.debug("cannot rebind %s: %s", fragment.module.name, error)
             return None
-        return loaded if set(loaded.local_devices()) == set(devices) else None
+        if loaded is None or set(loaded.local_devices()) != set(devices):
+            return None
+        return loaded
 
     def _report(self, name: str, total: int, seconds: float, rebound: bool) -> None:
         with _lock:
@@ -176,5 +187,5 @@ def _check_shardings(loaded: Any, fragment: BoundFragment) -> None:
 
 
 def _agrees(found: Any, array: ArrayType) -> bool:
-    shards = _jax.shard_of_device(found, len(array.shape), len(array.devices))
+    shards = jax_calls.shard_of_device(found, len(array.shape), len(array.devices))
     return shards == (array.sharding.dim_shards, array.sharding.shard_of_device())

@@ -116,7 +116,7 @@ class LoadedProgram:
             streams = make_streams(
                 self._prepared.plan, lambda device: registry.lane(devices[device])
             )
-            tracks = [self._maker.track(stream, stream.lane) for stream in streams.streams]
+            tracks = [self._maker.track(stream) for stream in streams.streams]
             return _Cut(registry.generation, tuple(tracks), streams.num_edges)
 
     @property

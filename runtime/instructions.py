@@ -12,12 +12,13 @@ from typing import Any
 import jax
 from jax.sharding import Sharding, SingleDeviceSharding
 
-from mpmd.runtime import _jax
+from mpmd.runtime.backend import jax_calls
+from mpmd.runtime.backend_types import Runner
 from mpmd.runtime.executables import Executable
 from mpmd.runtime.frame import Frame, Instruction, Track
 from mpmd.runtime.lanes import Lane
 from mpmd.runtime.plan import Copy, Plan, Run
-from mpmd.runtime.sharding import aval
+from mpmd.runtime.sharding import shape_dtype_struct
 from mpmd.runtime.streams import Copies, Delete, Free, Operation, Signal, Stream, Wait
 
 Slots = list[Any]
@@ -33,10 +34,11 @@ class InstructionMaker:
         self.executables = executables
         self.shardings = shardings
         self._handlers: dict[tuple[int, int], Any] = {}
-        self._runners: dict[tuple[int, ...], _jax.Runner] = {}
+        self._runners: dict[tuple[int, ...], Runner] = {}
 
-    def track(self, stream: Stream, lane: Lane) -> Track:
-        """Returns what `lane` executes for a stream."""
+    def track(self, stream: Stream) -> Track:
+        """Returns what the lane of a stream executes."""
+        lane: Lane = stream.lane
         instructions: list[Instruction] = []
         labels: list[str] = []
         operations = iter(stream.operations)
@@ -107,25 +109,25 @@ class InstructionMaker:
 
         return issue
 
-    def _runner(self, run: Run) -> _jax.Runner:
+    def _runner(self, run: Run) -> Runner:
         key = (run.fragment, *(id(self.shardings[value]) for value in run.outputs))
         if key not in self._runners:
             handlers = [self._handler(value) for value in run.outputs]
             loaded = self.executables[run.fragment].loaded
-            self._runners[key] = _jax.runner(loaded, handlers)
+            self._runners[key] = jax_calls.runner(loaded, handlers)
         return self._runners[key]
 
     def _handler(self, value: int) -> Any:
         array, sharding = self.plan.types[value], self.shardings[value]
         key = (id(array), id(sharding))
         if key not in self._handlers:
-            self._handlers[key] = _jax.result_handler(aval(array), sharding)
+            self._handlers[key] = jax_calls.result_handler(shape_dtype_struct(array, sharding))
         return self._handlers[key]
 
     def _copies(self, copies: Sequence[Copy]) -> Instruction:
         if any(copy.picks is not None for copy in copies):
             return self._picked_copies(copies)
-        copy_all = _jax.copier([self.shardings[copy.output] for copy in copies])
+        copy_all = jax_calls.copier([self.shardings[copy.output] for copy in copies])
         inputs = _reader([copy.input for copy in copies])
         store = _writer([copy.output for copy in copies])
 
@@ -141,25 +143,25 @@ class InstructionMaker:
         parts: list[tuple[Copy, Sequence[int], slice, Any]] = []
         for copy in copies:
             sharding = self.shardings[copy.output]
-            devices = _jax.device_order(sharding)
+            devices = jax_calls.device_order(sharding)
             picks = copy.picks if copy.picks is not None else range(len(devices))
             place = slice(len(targets), len(targets) + len(devices))
             targets += [
                 SingleDeviceSharding(device, memory_kind=sharding.memory_kind) for device in devices
             ]
-            parts.append((copy, picks, place, aval(self.plan.types[copy.output])))
-        copy_all = _jax.copier(targets)
+            result = shape_dtype_struct(self.plan.types[copy.output], sharding)
+            parts.append((copy, picks, place, jax_calls.assembler(result)))
+        copy_all = jax_calls.copier(targets)
 
         def issue(frame: Frame) -> None:
             slots = frame.slots
             sources: list[jax.Array] = []
             for copy, picks, _, _ in parts:
-                shards = _jax.shards(slots[copy.input])
+                shards = jax_calls.shards(slots[copy.input])
                 sources += [shards[pick] for pick in picks]
             results = copy_all(sources)
-            for copy, _, place, abstract in parts:
-                sharding = self.shardings[copy.output]
-                slots[copy.output] = _jax.assemble(abstract, sharding, results[place])
+            for copy, _, place, assemble in parts:
+                slots[copy.output] = assemble(results[place])
 
         return issue
 

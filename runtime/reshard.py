@@ -72,8 +72,9 @@ def reshard_module(source: ArrayType, target: ArrayType, donate: bool = False) -
     )
     alias = "tf.aliasing_output = 0 : i32, " if donate else ""
     text = (
-        f"module {{\n  {device_mesh(len(source.devices))}\n  func.func public @main(%arg0: {tensor} {{{alias}{before}}}) -> "
-        f"({tensor} {{{after}}}) {{\n    return %arg0 : {tensor}\n  }}\n}}\n"
+        f"module {{\n  {device_mesh(len(source.devices))}\n"
+        f"  func.func public @main(%arg0: {tensor} {{{alias}{before}}}) -> ({tensor} {{{after}}}) "
+        f"{{\n    return %arg0 : {tensor}\n  }}\n}}\n"
     )
     return FragmentModule("mpmd.reshard", text, len(source.devices), has_host_callback=False)
 

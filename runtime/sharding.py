@@ -11,7 +11,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, Sharding
 
 from mpmd.dialect.ifrt import ArrayType, IfrtError
-from mpmd.runtime import _jax
+from mpmd.runtime.backend import jax_calls
 from mpmd.runtime.errors import LoadError
 
 _DTYPES: dict[str, Any] = {
@@ -42,9 +42,9 @@ def numpy_dtype(element: str) -> np.dtype:
     return np.dtype(dtype)
 
 
-def aval(array: ArrayType) -> Any:
-    """Returns the abstract value of an array type."""
-    return _jax.aval(array.shape, numpy_dtype(array.dtype))
+def shape_dtype_struct(array: ArrayType, sharding: Sharding) -> jax.ShapeDtypeStruct:
+    """Returns an array type in JAX's terms."""
+    return jax.ShapeDtypeStruct(array.shape, numpy_dtype(array.dtype), sharding=sharding)
 
 
 def jax_sharding(array: ArrayType, devices: Sequence[jax.Device]) -> NamedSharding:
@@ -67,7 +67,7 @@ def jax_sharding(array: ArrayType, devices: Sequence[jax.Device]) -> NamedShardi
 def same_placement(sharding: Sharding, array: ArrayType, devices: Sequence[jax.Device]) -> bool:
     """Whether a JAX sharding puts the shards of an array as its type says, devices in order."""
     expected = [devices[index] for index in array.devices]
-    if _jax.device_order(sharding) != expected:
+    if jax_calls.device_order(sharding) != expected:
         return False
     if array.memory_kind and sharding.memory_kind != array.memory_kind:
         return False

@@ -6,8 +6,9 @@ waits for what, and which operation frees what, can be read and tested without r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from mpmd.runtime.plan import Copy, Plan, Run
 
@@ -48,7 +49,8 @@ class Delete:
 
 
 Operation = Wait | Signal | Run | Copies | Free | Delete
-Lane = Hashable
+# Whatever the caller uses to tell lanes apart; None where there is but one.
+Lane = Any
 
 
 @dataclass

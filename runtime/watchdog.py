@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from typing import Any
@@ -20,6 +21,7 @@ class Watchdog:
     def __init__(self) -> None:
         self._watched: dict[Frame, _Watch] = {}
         self._changed = threading.Condition()
+        self._period = math.inf
         self._thread: threading.Thread | None = None
 
     def watch(self, frame: Frame, registry: Registry, timeout: float) -> None:
@@ -31,7 +33,7 @@ class Watchdog:
                     target=self._work, name="mpmd-watchdog", daemon=True
                 )
                 self._thread.start()
-            elif len(self._watched) == 1:
+            elif _period(timeout) < self._period:
                 self._changed.notify()
 
     def forget(self, frame: Frame) -> None:
@@ -41,15 +43,19 @@ class Watchdog:
     def _work(self) -> None:
         while True:
             with self._changed:
-                while not self._watched:
-                    self._changed.wait()
+                periods = [_period(watch.timeout) for watch in list(self._watched.values())]
+                self._period = min(periods, default=math.inf)
+                self._changed.wait(self._period if periods else None)
                 watched = list(self._watched.items())
-            period = min(watch.timeout for _, watch in watched) / 4
-            time.sleep(min(max(period, 0.01), 5.0))
             for frame, watch in watched:
                 if watch.is_stalled(frame):
                     _end(frame, watch)
                     self.forget(frame)
+
+
+def _period(timeout: float) -> float:
+    """Returns how often to look at a step, in seconds; seldom, because looking costs the GIL."""
+    return min(max(timeout / 4, 0.01), 5.0)
 
 
 class _Watch:

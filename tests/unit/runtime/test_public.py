@@ -1,0 +1,29 @@
+"""Programs also run where JAX's internals are not those that the fast calls need."""
+
+import os
+import subprocess
+import sys
+
+SCRIPT = """
+import sys
+sys.modules["mpmd.runtime._jax"] = None
+import pytest
+from mpmd.runtime.backend import jax_calls
+assert jax_calls.__name__ == "mpmd.runtime.public"
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", *sys.argv[1:]]))
+"""
+TESTS = (
+    "pipeline_over_any or another_order or donated_arguments or returned_unchanged or axes "
+    "or share_an_array or two_arguments or many_arrays or anywhere"
+)
+
+
+def test_programs_run_without_the_private_calls():
+    root = os.path.dirname(__file__)
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, os.path.join(root, "test_run.py"), "-k", TESTS],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

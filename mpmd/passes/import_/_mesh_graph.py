@@ -85,20 +85,26 @@ def _all_nodes(body: Body) -> Iterator[Node]:
 
 
 def read_module(module: ir.Operation) -> dict[str, Function]:
-    """Returns the MPMD functions that are reachable from outside, callers before callees."""
-    mpmd = {symbol_name(func): func for func in functions(module) if is_mpmd_function(func)}
-    found: dict[str, Function] = {}
-    pending = [name for name, func in mpmd.items() if not is_private(func)]
-    while pending:
-        name = pending.pop()
-        if name in mpmd and name not in found:
-            found[name] = _Reader().function(mpmd[name])
-            pending.extend(found[name].callees)
+    """Returns the MPMD functions of `module`, callers before callees."""
+    found = {
+        symbol_name(func): _Reader().function(func)
+        for func in functions(module)
+        if is_mpmd_function(func)
+    }
     for function in found.values():
         for name in function.callees:
             if name in found:
                 found[name].callers.append(function)
     return {name: found[name] for name in _callers_first(found)}
+
+
+def reachable(graph: dict[str, Function]) -> dict[str, None]:
+    """Returns the functions that run when the module is used, callers first, as a worklist."""
+    found: dict[str, None] = {}
+    for name, function in graph.items():
+        if function.is_entry or any(caller.name in found for caller in function.callers):
+            found[name] = None
+    return found
 
 
 def _callers_first(found: dict[str, Function]) -> list[str]:

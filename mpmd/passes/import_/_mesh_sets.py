@@ -81,7 +81,7 @@ def on_mesh_of(value: ir.Value, op: ir.Operation) -> Meshes:
 
 
 def read_all(op: ir.Operation, where: str, name: str, count: int) -> list[Meshes | None]:
-    """Returns the sets named `name` in `where` (`arg_attrs` or `res_attrs`) of a function or loop."""
+    """Returns the sets named `name` in the `arg_attrs` or `res_attrs` of a function or loop."""
     if where not in op.attributes:
         return [None] * count
     dictionaries = [ir.DictAttr(each) for each in ir.ArrayAttr(op.attributes[where])]
@@ -101,3 +101,17 @@ def write_all(op: ir.Operation, where: str, name: str, sets: Sequence[Meshes | N
         if meshes is not None:
             dictionary[name] = attribute(meshes)
     op.attributes[where] = ir.ArrayAttr.get([ir.DictAttr.get(each) for each in found])
+
+
+def clear_all(op: ir.Operation, where: str, name: str) -> None:
+    """Removes the sets named `name` from `where` of a function or loop."""
+    if where not in op.attributes:
+        return
+    found = [
+        {n.name: n.attr for n in ir.DictAttr(each) if n.name != name}
+        for each in ir.ArrayAttr(op.attributes[where])
+    ]
+    if any(found):
+        op.attributes[where] = ir.ArrayAttr.get([ir.DictAttr.get(each) for each in found])
+    else:
+        del op.attributes[where]

@@ -18,6 +18,7 @@ from mpmd.passes.import_._mesh_graph import (
     Body,
     Function,
     Node,
+    reachable,
     read_module,
 )
 from mpmd.passes.import_._mesh_sets import (
@@ -62,13 +63,13 @@ class InferMeshPopulateSrcSet(Pass):
     def run(self, module: ir.Operation) -> None:
         graph = read_module(module)
         states = {name: _State(function, graph) for name, function in graph.items()}
-        pending = dict.fromkeys(graph)
+        pending = reachable(graph)
         while pending:
             name = next(iter(pending))
             del pending[name]
             pending.update(dict.fromkeys(states[name].visit(states)))
-        for state in states.values():
-            state.write()
+        for name in reachable(graph):
+            states[name].write()
 
 
 class _State:

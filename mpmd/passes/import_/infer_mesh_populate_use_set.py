@@ -15,6 +15,7 @@ from mpmd.passes.import_._mesh_graph import (
     REDUCE_OP,
     Body,
     Function,
+    reachable,
     read_module,
 )
 from mpmd.passes.import_._mesh_sets import (
@@ -53,13 +54,13 @@ class InferMeshPopulateUseSet(Pass):
     def run(self, module: ir.Operation) -> None:
         graph = read_module(module)
         states = {name: _State(function) for name, function in graph.items()}
-        pending = dict.fromkeys(graph)
+        pending = reachable(graph)
         while pending:
             name = next(iter(pending))
             del pending[name]
             pending.update(dict.fromkeys(states[name].visit(states)))
-        for state in states.values():
-            state.write()
+        for name in reachable(graph):
+            states[name].write()
 
 
 _BRINGING = frozenset((BROADCAST, REDUCE_OP))

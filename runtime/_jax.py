@@ -16,8 +16,8 @@ import numpy as np
 from jax._src import compiler
 from jax._src.array import ArrayImpl
 from jax._src.core import ShapedArray
-from jax._src.interpreters import pxla
-from jaxlib import _hlo as hlo
+from jax._src.interpreters import mlir, pxla
+from jaxlib import _hlo as hlo  # type: ignore[attr-defined]
 from jaxlib import _jax as xla
 
 from mpmd.runtime.backend_types import Copier, Runner, Signature
@@ -48,10 +48,13 @@ def compile_text(
     """Returns the loaded executable of a StableHLO module; releases the GIL while compiling."""
     del signature  # the module says it all
     client = devices[0].client
-    arguments = (text, device_list(devices), _compile_options(devices, options))
-    if host_callbacks:
-        return client.compile_and_load(*arguments, host_callbacks=list(host_callbacks))
-    return client.compile_and_load(*arguments)
+    where = (device_list(devices), _compile_options(devices, options))
+    if not host_callbacks:
+        return client.compile_and_load(text, *where)
+    # Text is not taken together with callbacks.
+    with mlir.make_ir_context():
+        module = mlir.ir.Module.parse(text)
+        return client.compile_and_load(module, *where, host_callbacks=list(host_callbacks))
 
 
 def rebind(executable: Any, devices: Sequence[jax.Device], options: Mapping[str, Any]) -> Any:

@@ -7,7 +7,7 @@ from mpmd.dialect._jaxlib import ir
 _EFFECTS = frozenset(
     "stablehlo." + name
     for name in ("send", "recv", "infeed", "outfeed", "create_token", "after_all", "rng")
-) | {"func.call", "mpmd.call"}
+) | {"func.call", "mpmd.call", "sdy.sharding_constraint", "sdy.sharding_group"}
 _PURE_DIALECTS = ("stablehlo.", "chlo.", "mpmd.", "sdy.", "arith.", "mhlo.", "tensor.")
 _TERMINATORS = frozenset(
     ("mpmd.return", "func.return", "stablehlo.return", "sdy.return", "mhlo.return")
@@ -17,7 +17,8 @@ _TERMINATORS = frozenset(
 def is_pure(op: ir.Operation) -> bool:
     """Tells whether `op`, with all that it contains, can go when its results are unused.
 
-    Unknown operations and calls of functions count as having effects.
+    Unknown operations and calls of functions count as having effects. So do constraints on
+    shardings: one whose result is unused is about its operand.
     """
     name = op.name
     if name in _TERMINATORS or name in _EFFECTS or not name.startswith(_PURE_DIALECTS):

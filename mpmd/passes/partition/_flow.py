@@ -2,8 +2,8 @@
 
 A *variant* stands for all calls of one function that do the same work: same mesh, same stage, same
 place within a microbatch. Each operand and result of a variant is a *slot*, and so is each
-argument of the program and each transfer. Slots that a value flows between are tied, and the tied
-ones get one sharding: the calls of the 64th microbatch add no slots.
+argument of the program, and each slot on each mesh that it is transferred to. Slots that a value
+flows between are tied, and the tied ones get one sharding: the 64th microbatch adds no slots.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Flow:
     """The slots of a program and the ties between them, in the order of the program."""
 
     variants: list[Variant] = field(default_factory=list)
-    calls: list[tuple[ir.Operation, Variant, list[int]]] = field(default_factory=list)
+    calls: list[tuple[ir.Operation, Variant, tuple[int, ...]]] = field(default_factory=list)
     transfers: list[tuple[ir.Operation, int, int]] = field(default_factory=list)
     arguments: list[int] = field(default_factory=list)
     returned: list[int] = field(default_factory=list)
@@ -69,6 +69,8 @@ def read_flow(func: ir.Operation) -> Flow:
     slots: dict[ir.Value, int] = {}
     variants: dict[Hashable, Variant] = {}
     seen: dict[Hashable, int] = {}
+    transferred: dict[tuple[int, str], int] = {}
+    tied: set[tuple[int, tuple[int, ...]]] = set()
     for argument in block.arguments:
         slots[argument] = flow.add(argument)
         flow.arguments.append(slots[argument])
@@ -76,20 +78,25 @@ def read_flow(func: ir.Operation) -> Flow:
         operation = op.operation
         name = operation.name
         if name in (CALL, REGION):
-            operands = [slots[value] for value in operation.operands]
+            operands = tuple([slots[value] for value in operation.operands])
             key = _key(operation, seen)
             variant = variants.get(key)
             if variant is None:
                 variant = variants[key] = _add_variant(flow, operation)
-            for own, operand in zip(variant.inputs, operands, strict=True):
-                flow.tie(own, operand)
+            if (wiring := (variant.outputs.start, operands)) not in tied:
+                tied.add(wiring)
+                for own, operand in zip(variant.inputs, operands, strict=True):
+                    flow.tie(own, operand)
             slots.update(zip(operation.results, variant.outputs, strict=True))
             flow.calls.append((operation, variant, operands))
         elif name == "mpmd.transfer":
-            source = slots[operation.operands[0]]
-            made = slots[operation.results[0]] = flow.add(operation.results[0])
-            flow.tie(made, source)
-            flow.transfers.append((operation, source, made))
+            source, result = slots[operation.operands[0]], operation.results[0]
+            key = (source, _mesh(result))
+            if key not in transferred:
+                transferred[key] = flow.add(result)
+                flow.tie(transferred[key], source)
+            slots[result] = transferred[key]
+            flow.transfers.append((operation, source, slots[result]))
         elif name == "func.return":
             flow.returned = [slots[value] for value in operation.operands]
         else:
@@ -121,6 +128,10 @@ def _add_variant(flow: Flow, call: ir.Operation) -> Variant:
 
 def mesh_of_slot(flow: Flow, slot: int) -> str:
     """Returns the mesh on which the values of `slot` are."""
-    mesh = mesh_of(flow.values[slot])
-    assert mesh is not None
+    return _mesh(flow.values[slot])
+
+
+def _mesh(value: ir.Value) -> str:
+    mesh = mesh_of(value)
+    assert mesh is not None, f"{value.type} is no mesh tensor"
     return mesh

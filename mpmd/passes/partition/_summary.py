@@ -83,6 +83,15 @@ class Summary:
                 if (root := self.flow.find(slot)) not in made:
                     needed[root] = None
             made.update(map(self.flow.find, variant.outputs))
+        # Given shardings take part even where no fragment takes or makes the value: those that
+        # do not divide a dimension are dropped.
+        for slots, given in (
+            (self.flow.arguments, self.given_arguments),
+            (self.flow.returned, self.given_results),
+        ):
+            for slot, sharding in zip(slots, given, strict=True):
+                if sharding is not None and (root := self.flow.find(slot)) not in made:
+                    needed[root] = None
         return list(needed)
 
     def _type(self, slot: int) -> ir.Type:
@@ -126,10 +135,9 @@ class Summary:
         for number, (slot, sharding) in enumerate(
             zip(self.flow.returned, self.given_results, strict=True)
         ):
-            value = self._values.get(self.flow.find(slot))
-            if sharding is not None and value is not None:
+            if sharding is not None:
                 self._results[number] = len(returned)
-                returned.append(value)
+                returned.append(self._values[self.flow.find(slot)])
                 shardings.append(sharding)
         ir.Operation.create("func.return", operands=returned, ip=ir.InsertionPoint(block))
         inputs = [argument.type for argument in block.arguments]

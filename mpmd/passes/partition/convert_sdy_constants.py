@@ -28,14 +28,17 @@ class ConvertSdyConstants(Pass):
 
 
 def _constants(func: ir.Operation) -> list[ir.Operation]:
+    """Returns the constants to convert; a walk by hand, because a callback per operation costs."""
     found: list[ir.Operation] = []
-
-    def visit(op: ir.Operation) -> ir.WalkResult:
-        if op.name == "sdy.constant":
-            found.append(op)
-        return ir.WalkResult.ADVANCE
-
-    func.walk(visit)
+    regions = list(func.regions)
+    while regions:
+        for block in regions.pop():
+            for op in block.operations:
+                operation = op.operation
+                if operation.name == "sdy.constant":
+                    found.append(operation)
+                elif len(operation.regions):
+                    regions.extend(operation.regions)
     return found
 
 

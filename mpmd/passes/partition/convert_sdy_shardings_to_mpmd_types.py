@@ -36,8 +36,8 @@ class ConvertSdyShardingsToMpmdTypes(FunctionPass):
         ~~>
         %0 = mpmd.fragment<mesh="m"> (%arg0) : (!mpmd.mesh_tensor<"m", ..., sharding=[{"x"}]>) -> ...
 
-    Where a value has a producer, or an argument a sharding of its own, that decides; other
-    arguments are split as the fragments that take them ask. The shardings that propagation left on
+    The sharding of an argument, or what the producer of a value says, decides; where that is
+    nothing, the value is split as the fragments that take it ask. The shardings that propagation left on
     the operations of a body are dropped, constraints stay. The functions of fragment calls are
     left to `mpmd-specialize-fragment-functions`.
     """
@@ -64,9 +64,7 @@ class _Conversion:
                 if name == REGION:
                     _strip(operation)
             elif name == "mpmd.transfer":
-                sharding = transfer_sharding(operation)
-                if sharding is not None:
-                    self.convert(operation.results, [sharding])
+                self.convert(operation.results, [transfer_sharding(operation)])
             if SHARDING in operation.attributes:
                 del operation.attributes[SHARDING]
         self.drop_boundary_attributes()
@@ -75,20 +73,21 @@ class _Conversion:
     def convert_arguments(self, block: ir.Block) -> None:
         attributes = argument_attributes(self.func)
         for argument, own in zip(block.arguments, attributes, strict=True):
-            sharding = own.get(SHARDING) or _wanted_by_users(argument)
-            if sharding is not None:
-                self.convert([argument], [sharding])
+            self.convert([argument], [own.get(SHARDING)])
 
     def convert_results(self, fragment: ir.Operation) -> None:
-        shardings = read_shardings(fragment, OUT)
-        if shardings is not None:
-            self.convert(fragment.results, shardings)
+        results = list(fragment.results)
+        self.convert(results, read_shardings(fragment, OUT) or [None] * len(results))
         for name in (IN, OUT):
             if name in fragment.attributes:
                 del fragment.attributes[name]
 
-    def convert(self, values: Sequence[ir.Value], shardings: Sequence[ir.Attribute]) -> None:
-        for value, sharding in zip(values, shardings, strict=True):
+    def convert(self, values: Sequence[ir.Value], shardings: Sequence[ir.Attribute | None]) -> None:
+        """Sets the types of `values`; where no sharding is known, users decide."""
+        for value, own in zip(values, shardings, strict=True):
+            sharding = own or _wanted_by_users(value)
+            if sharding is None:
+                continue
             key = (value.type, sharding)
             new = self.types.get(key)
             if new is None:
@@ -104,9 +103,9 @@ class _Conversion:
                 set_argument_attributes(self.func, attributes, name)
 
 
-def _wanted_by_users(argument: ir.Value) -> ir.Attribute | None:
-    """Returns what the last fragment that takes `argument` asks for; uses come last to first."""
-    for use in argument.uses:
+def _wanted_by_users(value: ir.Value) -> ir.Attribute | None:
+    """Returns what the last fragment that takes `value` asks for; uses come last to first."""
+    for use in value.uses:
         shardings = read_shardings(use.owner.operation, IN)
         if shardings:
             return shardings[use.operand_number]

@@ -100,6 +100,14 @@ def _given(func: ir.Operation, name: str) -> Shardings:
     return [each.get(SHARDING) for each in argument_attributes(func, name)]
 
 
+def _set_given(func: ir.Operation, name: str, shardings: Shardings) -> None:
+    attributes = argument_attributes(func, name)
+    for each, sharding in zip(attributes, shardings, strict=True):
+        if sharding is not None:
+            each[SHARDING] = sharding
+    set_argument_attributes(func, attributes, name)
+
+
 @dataclass
 class _Propagation:
     """Propagation through one function by way of a summary."""
@@ -116,42 +124,37 @@ class _Propagation:
             flow, self._shared(arguments), self._shared(results), self.bodies, self.mesh
         )
         _sdy.propagate(summary.module.operation)
-        arguments = self._settle("arg_attrs", arguments, summary.boundary_arguments())
-        self._settle("res_attrs", results, summary.boundary_results())
-        self._write(self._per_slot(summary.answers(), self._shared(arguments), results))
+        arguments = self._settle(flow.arguments, arguments, summary.boundary_arguments())
+        results = self._settle(flow.returned, results, summary.boundary_results())
+        found = self._complete(summary.answers(), self._shared(arguments), self._shared(results))
+        fitted = [each and self._fitted(slot, each) for slot, each in enumerate(found)]
+        _set_given(self.func, "arg_attrs", [fitted[slot] for slot in flow.arguments])
+        _set_given(self.func, "res_attrs", results)
+        self._write(fitted)
 
     def _shared(self, shardings: Shardings) -> Shardings:
         return [each and self.mesh.shared(each) for each in shardings]
 
-    def _settle(self, name: str, given: Shardings, after: Shardings) -> Shardings:
-        """Closes the user's shardings at one side of the boundary, extended where they were open."""
-        slots = self.flow.arguments if name == "arg_attrs" else self.flow.returned
-        settled: Shardings = []
-        for slot, own, extended in zip(slots, given, after, strict=True):
-            if own is not None:
-                own = self._fitted(slot, extended) if extended else close_sharding(own)
-            settled.append(own)
-        if settled != given:
-            attributes = argument_attributes(self.func, name)
-            for each, sharding in zip(attributes, settled, strict=True):
-                if sharding is not None:
-                    each[SHARDING] = sharding
-            set_argument_attributes(self.func, attributes, name)
-        return settled
+    def _settle(self, slots: Sequence[int], given: Shardings, after: Shardings) -> Shardings:
+        """Closes the user's shardings at one side of the boundary, extended where they were open.
 
-    def _per_slot(
-        self, found: Shardings, arguments: Shardings, results: Shardings
-    ) -> Shardings:
+        `after` is what propagation made of them; None for one that another on a tied slot beat.
+        """
+        return [
+            own and (self._fitted(slot, extended) if extended else close_sharding(own))
+            for slot, own, extended in zip(slots, given, after, strict=True)
+        ]
+
+    def _complete(self, found: Shardings, arguments: Shardings, results: Shardings) -> Shardings:
         """Completes the answers with arguments and transfers, which follow what they are tied to."""
         flow = self.flow
         known: dict[int, ir.Attribute] = {}
-        for variant in flow.variants:
-            for slot in (*variant.inputs, *variant.outputs):
-                if (sharding := found[slot]) is not None:
-                    known.setdefault(flow.find(slot), sharding)
-        for slot, sharding in zip(flow.returned, self._shared(results), strict=True):
+        for slot, sharding in (
+            *enumerate(found),
+            *zip(flow.returned, results, strict=True),
+        ):
             if sharding is not None:
-                known.setdefault(flow.find(slot), close_sharding(sharding))
+                known.setdefault(flow.find(slot), sharding)
         for slot, own in zip(flow.arguments, arguments, strict=True):
             found[slot] = own or known.get(flow.find(slot))
         for _, source, made in flow.transfers:
@@ -164,16 +167,14 @@ class _Propagation:
 
     def _write(self, shardings: Shardings) -> None:
         """Writes the answers onto calls and transfers, the same list of shardings once."""
-        flow = self.flow
-        fitted = [each and self._fitted(slot, each) for slot, each in enumerate(shardings)]
-        lists = _Lists(fitted, self._unknown)
-        for op, variant, operands in flow.calls:
-            for name, slots in ((IN, operands), (OUT, variant.outputs)):
-                attribute = lists.get(tuple(slots))
+        lists = _Lists(shardings, self._unknown)
+        for op, variant, operands in self.flow.calls:
+            for name, slots in ((IN, operands), (OUT, tuple(variant.outputs))):
+                attribute = lists.get(slots)
                 if attribute is not None:
                     op.attributes[name] = attribute
-        for op, _, made in flow.transfers:
-            set_transfer_sharding(op, fitted[made])
+        for op, _, made in self.flow.transfers:
+            set_transfer_sharding(op, shardings[made])
 
     def _unknown(self, slot: int) -> ir.Attribute:
         value = self.flow.values[slot]

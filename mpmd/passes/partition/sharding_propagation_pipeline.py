@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mpmd.passes.base import Pass, Pipeline
+from mpmd.passes.common.uniquify_function_inputs_outputs import UniquifyFunctionInputsOutputs
 from mpmd.passes.partition.convert_sdy_constants import ConvertSdyConstants
 from mpmd.passes.partition.convert_sdy_shardings_to_mpmd_types import (
     ConvertSdyShardingsToMpmdTypes,
@@ -16,7 +17,6 @@ from mpmd.passes.partition.extract_reshards_from_inter_mesh_transfers import (
 )
 from mpmd.passes.partition.populate_unreduced_out_sharding import PopulateUnreducedOutSharding
 from mpmd.passes.partition.propagate_shardings import PropagateShardings
-from mpmd.passes.registry import find
 from mpmd.passes.partition.simplify_program import SimplifyProgram
 from mpmd.passes.partition.specialize_fragment_functions import SpecializeFragmentFunctions
 
@@ -35,7 +35,7 @@ class ShardingPropagationPipeline(Pipeline):
         return [
             # A value returned twice, or an argument returned, may have to leave with another
             # sharding: give each result a value of its own.
-            *_uniquify(),
+            UniquifyFunctionInputsOutputs(use_transfer_instead_of_fragment=True),
             PropagateShardings(),
             PopulateUnreducedOutSharding(),
             # Before reshards are taken out of transfers, because enforcing can add some.
@@ -48,8 +48,3 @@ class ShardingPropagationPipeline(Pipeline):
             # Last, when no pass makes another function of a fragment any more.
             SpecializeFragmentFunctions(),
         ]
-
-
-def _uniquify() -> list[Pass]:
-    cls = find("mpmd-uniquify-function-inputs-outputs")
-    return [cls.parse({"use-transfer-instead-of-fragment": "true"})] if cls else []

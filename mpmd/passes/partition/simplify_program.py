@@ -136,14 +136,16 @@ class _Simplification:
         """Drops unused results and operands, or the fragment when no result is left."""
         results = fragment.results
         keep = list(map(_is_used, results))
-        if not any(keep) and self.is_pure(fragment):
-            fragment.op.erase()
-            self.changed = True
-            return
+        if not any(keep):
+            if self.is_pure(fragment):
+                fragment.op.erase()
+                self.changed = True
+                return
+            keep = [True] * len(results)
         pruned = prune(self.bodies, fragment, keep, ir.InsertionPoint(fragment.op))
         if pruned is None:
             return
-        kept = (result for result, used in zip(results, keep, strict=True) if used)
+        kept = (result for result, stays in zip(results, keep, strict=True) if stays)
         for old, result in zip(kept, pruned[0].results, strict=True):
             old.replace_all_uses_with(result)
         fragment.op.erase()

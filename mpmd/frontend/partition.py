@@ -16,6 +16,7 @@ from mpmd.frontend.topology import Place
 from mpmd.passes.base import PassFailure
 from mpmd.passes.registry import find
 from mpmd.passes.runner import run_passes
+from mpmd.schedules.schedule import Schedule
 
 
 @dataclass(frozen=True)
@@ -102,20 +103,34 @@ def _set_topology(module: ir.Operation, config: Config) -> ir.Operation:
 def _pipelines(
     config: Config, inputs: Sequence[Place | None], outputs: Sequence[Place | None]
 ) -> list[Any]:
-    from mpmd.passes import pipelines  # on use: `import mpmd` should not load every pass
+    # On use: `import mpmd` should not load every pass.
+    from mpmd.passes import pipelines
+    from mpmd.passes.import_._assignment import Place as PassPlace
+
+    def numbered(places: Sequence[Place | None]) -> tuple[tuple[int, PassPlace], ...]:
+        return tuple((i, PassPlace(*place)) for i, place in enumerate(places) if place is not None)
 
     return pipelines.partition(
-        assignment=[
-            f"{label}@{place}" + (f"/{config.stages[label]}" if label in config.stages else "")
+        assignment=tuple(
+            (label, PassPlace(*place, config.stages.get(label)))
             for label, place in config.places.items()
-        ],
-        inputs=[f"{i}@{place}" for i, place in enumerate(inputs) if place is not None],
-        outputs=[f"{i}@{place}" for i, place in enumerate(outputs) if place is not None],
+        ),
+        inputs=numbered(inputs),
+        outputs=numbered(outputs),
         options=config.partitioning_options,
-        schedule=config.pipeline_schedule,
+        schedule=_schedule_text(config.pipeline_schedule),
         merge_rules=[str(rule) for rule in config.fragment_merge_rules],
         schedule_rules=[str(rule) for rule in config.fragment_schedule_rules],
     )
+
+
+def _schedule_text(schedule: str | Schedule | None) -> str:
+    """Spells a schedule for the compiler. Without one it is 1F1B, which pipelines at least memory."""
+    if schedule is None:
+        return "1F1B"
+    if isinstance(schedule, str):
+        return schedule
+    return "table:" + "|".join(" ".join(map(str, row)) for row in schedule)
 
 
 _DIMENSION = re.compile(r"\{([^}]*)\}")

@@ -1,0 +1,69 @@
+"""The whole compiler as one list of passes: from a labelled module to an MPMD program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mpmd.passes.base import Pass
+from mpmd.passes.export.export_pipeline import ExportPipeline
+from mpmd.passes.import_._assignment import IndexAssignment, NameAssignment
+from mpmd.passes.import_.import_pipeline import ImportPipeline
+from mpmd.passes.optimize._rules import parse_merge_rules, parse_schedule_rules
+from mpmd.passes.optimize.optimize_pipeline import OptimizePipeline
+from mpmd.passes.partition.sharding_propagation_pipeline import ShardingPropagationPipeline
+
+
+def partition(
+    *,
+    assignment: NameAssignment,
+    inputs: IndexAssignment = (),
+    outputs: IndexAssignment = (),
+    options: Mapping[str, Any] | None = None,
+    schedule: str = "1F1B",
+    merge_rules: Sequence[str] = (),
+    schedule_rules: Sequence[str] = (),
+) -> list[Pass]:
+    """Returns the passes that turn a labelled module into a program of fragment calls.
+
+    Args:
+      assignment: labels and where they run.
+      inputs: argument numbers and where they are; the compiler chooses for the others.
+      outputs: the same for results.
+      options: `partitioning_options` as `mpmd.make_config` has checked them.
+      schedule: a name, `none`, or `table:` and the tasks of each mesh separated by bars.
+      merge_rules: rules for merging fragments, as text.
+      schedule_rules: rules for the order, as text; they replace the schedule.
+    """
+    get = dict(options or {}).get
+    merge_late = get("mpmd_merge_inferred_after_scheduling", False)
+    absorb = get("mpmd_absorb_inferred_fragments_on_entry_point_function", False)
+    return [
+        ImportPipeline(
+            name_to_mesh_assignment=assignment,
+            input_assignment=inputs,
+            output_assignment=outputs,
+            infer_transfers=get("mpmd_infer_transfers", True),
+            infer_cross_mesh_reductions=get("mpmd_infer_cross_mesh_reductions", False),
+            absorb_on_entry_point_function=absorb,
+            merge_after_scheduling=merge_late,
+            split_bwd_fragments=get("mpmd_split_bwd_fragments", False),
+            enable_heterogeneous_meshes=not get("mpmd_assume_homogeneous_devices", False),
+            outline_bodies=True,
+        ),
+        OptimizePipeline(
+            pipeline_schedule=schedule,
+            merge_after_scheduling=merge_late,
+            absorb_on_entry_point_function=absorb,
+            fragment_remat=get("mpmd_fragment_remat", False),
+            merge_remat_fragments=get("mpmd_merge_remat_fragments", False),
+            rules=parse_merge_rules(",".join(merge_rules)),
+            schedule_rules=parse_schedule_rules(",".join(schedule_rules)),
+            outline_bodies=True,
+        ),
+        ShardingPropagationPipeline(),
+        ExportPipeline(
+            copy_constants=get("mpmd_copy_constant_creation_from_producer_to_consumer", False),
+            merge_transfers=get("mpmd_apply_merge_transfers_pass", False),
+        ),
+    ]

@@ -125,7 +125,7 @@ def _pipelines(
 
 
 def _schedule_text(schedule: str | Schedule | None) -> str:
-    """Spells a schedule for the compiler. Without one it is 1F1B, which pipelines at least memory."""
+    """Spells a schedule for the compiler; without one it is 1F1B, of least memory."""
     if schedule is None:
         return "1F1B"
     if isinstance(schedule, str):

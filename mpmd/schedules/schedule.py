@@ -189,6 +189,12 @@ class Schedule:
         return np.repeat(np.arange(self.num_meshes), np.diff(self.offsets))
 
     @property
+    def has_fixed_placement(self) -> bool:
+        """Whether every stage is on one mesh, whatever the microbatch."""
+        same_memory = self.placement.strides[1] == 0
+        return same_memory or bool((self.placement == self.placement[:, :1]).all())
+
+    @property
     def splits_backward(self) -> bool:
         """Whether there are tasks of half a backward."""
         return bool((self.kinds() >= Kind.Bi).any())

@@ -69,7 +69,8 @@ def fragments_by_info(func: ir.Operation, ops: Sequence[ir.Operation]) -> dict[F
             raise PassFailure(
                 func,
                 f"Fragment info {info} already exists for another fragment. Check if you have "
-                "multiple `named_computation` with the same name. If so, please rename one of them.",
+                "multiple `named_computation` with the same name. If so, please rename one of "
+                "them.",
             )
         found[info] = position
     return found

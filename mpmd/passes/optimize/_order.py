@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import product
 
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.fragment import CALL, REGION, Fragment
@@ -10,7 +11,7 @@ from mpmd.passes.base import PassFailure
 from mpmd.passes.optimize._fragment_info import info_of
 
 
-class Cycle(Exception):  # noqa: N818 - what was found, not a fault of the program
+class Cycle(Exception):
     """The constraints contradict each other; `ops` wait for one another in a circle."""
 
     def __init__(self, ops: list[ir.Operation]) -> None:
@@ -57,15 +58,15 @@ class ProgramOrder:
         """Requires all operations of a group to come before all of the next group."""
         previous: Sequence[int] = ()
         for group in groups:
-            if not group:
-                continue
-            if len(previous) == 1 and len(group) == 1:
-                self.add(previous[0], group[0])
-            elif previous:
+            if len(previous) > 1 and len(group) > 1 and not set(previous) & set(group):
                 barrier = len(self._after)
                 self._after.append(list(group))
                 for position in previous:
                     self.add(position, barrier)
+            else:  # an operation that merged out of both groups need not come before itself
+                for earlier, later in product(previous, group):
+                    if earlier != later:
+                        self.add(earlier, later)
             previous = group
 
     def sort(self) -> bool:

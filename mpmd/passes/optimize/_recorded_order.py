@@ -1,32 +1,46 @@
-"""Keeps the order that a scheduling pass chose, for merging passes that run later."""
+"""Keeps the order that a scheduling pass chose, for merging passes that run later.
+
+An order is a list of chains, each a list of groups of operations. Every operation carries where it
+is, as pairs of a chain's number and the number of a group in it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from mpmd.dialect._jaxlib import ir
-from mpmd.dialect.attributes import i64, int_attribute
 from mpmd.dialect.fragment import fragments
 from mpmd.passes.optimize._order import ProgramOrder
 
-_CHAIN, _INDEX = "mpmd.order_chain", "mpmd.order_index"
+ORDER = "mpmd.order"
+
+
+def places_of(op: ir.Operation) -> list[int]:
+    """Returns the recorded places of an operation: chain, group, chain, group, ..."""
+    return list(ir.DenseI64ArrayAttr(op.attributes[ORDER])) if ORDER in op.attributes else []
+
+
+def places_attribute(places: Sequence[int]) -> ir.Attribute:
+    """Returns the attribute that records these places."""
+    return ir.DenseI64ArrayAttr.get(list(places))
 
 
 def record_order(order: ProgramOrder, chains: Iterable[Sequence[Sequence[int]]]) -> None:
-    """Marks the operations of each chain with its number and their group in it."""
-    for number, groups in enumerate(chains):
+    """Records chains of groups of positions, besides what is recorded already."""
+    first = 1 + max((n for op in order.ops for n in places_of(op)[::2]), default=-1)
+    for number, groups in enumerate(chains, start=first):
         for index, group in enumerate(groups):
             for position in group:
-                attributes = order.ops[position].attributes
-                attributes[_CHAIN], attributes[_INDEX] = i64(number), i64(index)
+                op = order.ops[position]
+                op.attributes[ORDER] = places_attribute([*places_of(op), number, index])
 
 
 def require_recorded(order: ProgramOrder) -> None:
     """Makes `order` keep what was recorded."""
     chains: dict[int, dict[int, list[int]]] = {}
     for position, op in enumerate(order.ops):
-        number, index = int_attribute(op, _CHAIN), int_attribute(op, _INDEX)
-        if number is not None and index is not None:
+        places = places_of(op)
+        for number, index in zip(places[::2], places[1::2], strict=True):
             chains.setdefault(number, {}).setdefault(index, []).append(position)
     for groups in chains.values():
         order.add_chain(positions for _, positions in sorted(groups.items()))
@@ -35,6 +49,5 @@ def require_recorded(order: ProgramOrder) -> None:
 def forget_order(block: ir.Block) -> None:
     """Removes what was recorded."""
     for fragment in fragments(block):
-        for name in (_CHAIN, _INDEX):
-            if name in fragment.op.attributes:
-                del fragment.op.attributes[name]
+        if ORDER in fragment.op.attributes:
+            del fragment.op.attributes[ORDER]

@@ -99,7 +99,7 @@ def ordered_groups(
 
 def _keys(schedule: Schedule) -> dict[Key, int]:
     """Returns where in the order each task is."""
-    fixed = _placement_is_fixed(schedule)
+    fixed = schedule.has_fixed_placement
     rank_of: dict[tuple[int, int, int], int] = {}
     held: dict[tuple[int, int], int] = {}
     for stage in range(schedule.num_stages):
@@ -116,14 +116,9 @@ def _keys(schedule: Schedule) -> dict[Key, int]:
     return keys
 
 
-def _placement_is_fixed(schedule: Schedule) -> bool:
-    placement = schedule.placement
-    return bool((placement == placement[:, :1]).all())
-
-
 def _scope(schedule: Schedule, unit: Unit) -> tuple[str, int]:
     """Returns within what stages are ranked: a mesh, or a mesh and a microbatch."""
-    return unit.mesh, 0 if _placement_is_fixed(schedule) else unit.microbatch
+    return unit.mesh, 0 if schedule.has_fixed_placement else unit.microbatch
 
 
 def _stage_ranks(

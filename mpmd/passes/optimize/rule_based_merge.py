@@ -14,7 +14,13 @@ from mpmd.dialect.functions import entry_block, functions, is_distributed, is_mp
 from mpmd.passes.base import Pass, PassFailure, option
 from mpmd.passes.optimize._fragment_info import SPLIT_TYPES, FragmentInfo, fragments_by_info
 from mpmd.passes.optimize._order import Cycle, ProgramOrder
-from mpmd.passes.optimize._recorded_order import forget_order, require_recorded
+from mpmd.passes.optimize._recorded_order import (
+    ORDER,
+    forget_order,
+    places_attribute,
+    places_of,
+    require_recorded,
+)
 from mpmd.passes.optimize._rules import FragmentMergeRule, format_rules, parse_merge_rules
 
 
@@ -45,7 +51,8 @@ class RuleBasedMerge(Pass):
         format=format_rules,
     )
     remove_control_dependencies: bool = option(
-        True, "Forget, when done, the order that a scheduling pass before left for this one to keep."
+        True,
+        "Forget, when done, the order that a scheduling pass before left for this one to keep.",
     )
 
     def run(self, module: ir.Operation) -> None:
@@ -68,9 +75,7 @@ class RuleBasedMerge(Pass):
             forget_order(block)
 
 
-def _merge_by_rules(
-    func: ir.Operation, bodies: Bodies, rules: Sequence[FragmentMergeRule]
-) -> bool:
+def _merge_by_rules(func: ir.Operation, bodies: Bodies, rules: Sequence[FragmentMergeRule]) -> bool:
     ops = [op.operation for op in entry_block(func).operations]
     positions = fragments_by_info(func, ops)
     merged = False
@@ -85,7 +90,9 @@ def _merge_by_rules(
         places = sorted(positions.pop(info) for info in dict.fromkeys(sources))
         merged = True
         if rule.target in positions:
-            raise PassFailure(func, f"Fragment {rule.target} that a merge rule makes exists already")
+            raise PassFailure(
+                func, f"Fragment {rule.target} that a merge rule makes exists already"
+            )
         new = _merge(bodies, [Fragment(ops[place]) for place in places], rule.target)
         ops[places[0]] = new.op
         positions[rule.target] = places[0]
@@ -121,6 +128,9 @@ def _merge(bodies: Bodies, parts: Sequence[Fragment], target: FragmentInfo) -> F
         attributes["call_counter"] = ui32(target.call_counter)
     if target.split_type is not None:
         attributes[SPLIT_TYPES[target.split_type]] = ir.UnitAttr.get()
+    places = [number for part in parts for number in places_of(part.op)]
+    if places:
+        attributes[ORDER] = places_attribute(places)
     new = compose(
         bodies,
         parts,

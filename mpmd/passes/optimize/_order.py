@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import product
+from itertools import chain, product
 
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.fragment import CALL, REGION, Fragment
@@ -43,7 +43,9 @@ class ProgramOrder:
         # what waits for it, so that a chain of groups costs as many edges as it has members.
         self._after: list[list[int]] = [[] for _ in ops]
         # A merge may have left a value used before it is made: hence all makers first.
-        makers = {result: position for position, op in enumerate(ops) for result in op.results}
+        makers: dict[ir.Value, int] = {
+            result: position for position, op in enumerate(ops) for result in op.results
+        }
         for position, op in enumerate(ops):
             for value in _used(op):
                 maker = makers.get(value)
@@ -72,42 +74,46 @@ class ProgramOrder:
     def sort(self) -> bool:
         """Puts the block in order; returns whether anything moved. Raises Cycle.
 
-        The result is what one gets by going through the operations again and again, each time
+        The result is what one gets by going through the operations again and again, in each round
         taking those that nothing holds back any longer: an operation that must wait comes as early
-        as it can without overtaking what was before it in the same round. Computed in one go, as
-        (round, position) of each operation.
+        as it can without overtaking what was before it.
         """
+        rounds = self._rounds()
+        order = sorted(range(len(self.ops)), key=rounds.__getitem__)
+        first_moved = next((i for i, position in enumerate(order) if i != position), None)
+        if first_moved is None:
+            return False
+        for position in order[first_moved:]:
+            self._block.append(self.ops[position])
+        self._block.append(self._terminator)
+        return True
+
+    def _rounds(self) -> list[tuple[int, int]]:
+        """Returns the round in which each operation is taken, with its position."""
         count = len(self.ops)
         waits = [0] * len(self._after)
-        for following in self._after:
-            for node in following:
-                waits[node] += 1
-        earliest = [(0, node if node < count else -1) for node in range(len(self._after))]
+        for node in chain.from_iterable(self._after):
+            waits[node] += 1
+        found = [(0, node if node < count else -1) for node in range(len(self._after))]
         ready = [node for node, number in enumerate(waits) if number == 0]
         done = 0
         while ready:
             node = ready.pop()
             done += 1
-            round_, position = earliest[node]
-            for following in self._after[node]:
-                if following >= count:
-                    earliest[following] = max(earliest[following], (round_, position))
+            round_, position = found[node]
+            for later in self._after[node]:
+                if later >= count:
+                    found[later] = max(found[later], (round_, position))
                 else:
-                    next_round = round_ + (position > following)
-                    if next_round > earliest[following][0]:
-                        earliest[following] = (next_round, following)
-                waits[following] -= 1
-                if waits[following] == 0:
-                    ready.append(following)
+                    next_round = round_ + (position > later)
+                    if next_round > found[later][0]:
+                        found[later] = (next_round, later)
+                waits[later] -= 1
+                if waits[later] == 0:
+                    ready.append(later)
         if done < len(self._after):
             raise Cycle([self.ops[node] for node in self._cycle(waits) if node < count])
-        order = sorted(range(count), key=earliest.__getitem__)
-        first_moved = next((i for i, position in enumerate(order) if i != position), count)
-        for position in order[first_moved:]:
-            self._block.append(self.ops[position])
-        if first_moved < count:
-            self._block.append(self._terminator)
-        return first_moved < count
+        return found
 
     def _cycle(self, waits: Sequence[int]) -> list[int]:
         """Returns a circle among the nodes that still wait."""

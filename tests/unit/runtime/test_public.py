@@ -13,8 +13,8 @@ assert jax_calls.__name__ == "mpmd.runtime.public"
 sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", *sys.argv[1:]]))
 """
 TESTS = (
-    "pipeline_over_any or another_order or donated_arguments or returned_unchanged or axes "
-    "or share_an_array or two_arguments or many_arrays or anywhere"
+    "reversed or another_order or donated_arguments or returned_unchanged or several_axes "
+    "or two_arguments or (anywhere and 3x1)"
 )
 
 

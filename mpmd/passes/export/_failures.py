@@ -1,4 +1,4 @@
-"""What a validation does with the faults that it finds."""
+"""What a pass does with the faults that it finds in a program."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.diagnostics import report
 from mpmd.passes.base import PassFailure
 
-Fault = tuple[ir.Operation, str]
+Fault = tuple[ir.Operation | ir.Location, str]
 
 
 def fail_or_warn(faults: Sequence[Fault], failing: bool) -> None:
     """Fails with every fault as an error, or only warns of them."""
     if failing and faults:
-        for op, message in faults[:-1]:
-            report("error", op, message)
+        for where, message in faults[:-1]:
+            report("error", where, message)
         raise PassFailure(*faults[-1])
-    for op, message in faults:
-        report("warning", op, message)
+    for where, message in faults:
+        report("warning", where, message)

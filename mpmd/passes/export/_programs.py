@@ -6,9 +6,10 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from mpmd.dialect._jaxlib import ir
-from mpmd.dialect.attributes import Origin, int_attribute, memo
+from mpmd.dialect.attributes import Origin, int_attribute
 from mpmd.dialect.fragment import Fragment
 from mpmd.dialect.functions import callee_name
+from mpmd.passes.export._value_attributes import ARG, RES, says_nothing
 
 RESERVED_BYTES = "reserved_hbm_bytes"
 
@@ -77,18 +78,10 @@ def _text_without_name(func: ir.Operation) -> str:
 
 def _signature(op: ir.Operation) -> Iterator[Hashable]:
     attributes = op.attributes
-    for name, values in (("arg_attrs", op.operands), ("res_attrs", op.results)):
+    for name, values in ((ARG, op.operands), (RES, op.results)):
         yield tuple(value.type for value in values)
-        yield _non_empty(attributes[name]) if name in attributes else None
-
-
-def _non_empty(attribute: ir.Attribute) -> ir.Attribute | None:
-    """Returns the attribute, or None for a list of empty dictionaries: they say nothing."""
-    return memo(
-        attribute.context,
-        ("non-empty", attribute),
-        lambda: (attribute if any(map(len, map(ir.DictAttr, ir.ArrayAttr(attribute)))) else None,),
-    )[0]
+        attribute = attributes[name] if name in attributes else None
+        yield None if attribute is None or says_nothing(attribute) else attribute
 
 
 # --- names --------------------------------------------------------------------------------------

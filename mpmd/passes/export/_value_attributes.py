@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mpmd.dialect._jaxlib import ir
+from mpmd.dialect.attributes import memo
 
 ARG, RES = "arg_attrs", "res_attrs"
 
@@ -18,17 +19,43 @@ Attributes = dict[str, ir.Attribute]
 
 def read(op: ir.Operation, name: str, count: int) -> list[Attributes]:
     """Returns a dictionary for each of the `count` operands (ARG) or results (RES) of `op`."""
-    if name not in op.attributes:
+    attributes = op.attributes
+    if name not in attributes:
         return [{} for _ in range(count)]
-    return [
-        {named.name: named.attr for named in ir.DictAttr(each)}
-        for each in ir.ArrayAttr(op.attributes[name])
-    ]
+    return [dict(each) for each in _dictionaries(attributes[name])]
 
 
 def write(op: ir.Operation, name: str, dictionaries: Sequence[Attributes]) -> None:
     """Sets a dictionary for each operand (ARG) or result (RES) of `op`."""
-    op.attributes[name] = ir.ArrayAttr.get([ir.DictAttr.get(each) for each in dictionaries])
+    if any(dictionaries):
+        attribute = ir.ArrayAttr.get([ir.DictAttr.get(each) for each in dictionaries])
+    else:
+        attribute = _empty(len(dictionaries))
+    op.attributes[name] = attribute
+
+
+def says_nothing(attribute: ir.Attribute) -> bool:
+    """Tells whether all dictionaries of an `arg_attrs` or `res_attrs` are empty."""
+    return not any(_dictionaries(attribute))
+
+
+def _dictionaries(attribute: ir.Attribute) -> tuple[Attributes, ...]:
+    return memo(
+        attribute.context,
+        ("dictionaries", attribute),
+        lambda: tuple(
+            {named.name: named.attr for named in ir.DictAttr(each)}
+            for each in ir.ArrayAttr(attribute)
+        ),
+    )
+
+
+def _empty(count: int) -> ir.ArrayAttr:
+    return memo(
+        ir.Context.current,
+        ("empty dictionaries", count),
+        lambda: ir.ArrayAttr.get([ir.DictAttr.get({})] * count),
+    )
 
 
 def is_donated(attributes: Attributes) -> bool:

@@ -9,7 +9,7 @@ from typing import ClassVar
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.attributes import Origin, parse_attribute
 from mpmd.dialect.diagnostics import report
-from mpmd.dialect.fragment import Fragment, fragments
+from mpmd.dialect.fragment import fragments
 from mpmd.dialect.functions import (
     callee_name,
     entry_block,
@@ -122,11 +122,13 @@ def _report(programs: Sequence[Program], in_training: bool) -> None:
             labels = ", ".join(_label(origin, in_training) for origin in fragment.origins)
             counter = fragment.call_counter
             call = "" if counter is None else f", call counter {counter}"
-            lines.setdefault((fragment.op.parent.operation, fragment.mesh), []).append(
+            func = fragment.op.parent
+            assert func is not None, "fragments stand in functions"
+            lines.setdefault((func.operation, fragment.mesh), []).append(
                 f"{program.name} from a fragment with origins [{labels}]{call}"
             )
-    for (func, mesh), each in lines.items():
-        report("remark", func, "\n  ".join([f"mesh {mesh} will run these programs:", *each]))
+    for (caller, mesh), each in lines.items():
+        report("remark", caller, "\n  ".join([f"mesh {mesh} will run these programs:", *each]))
 
 
 def _label(origin: Origin, in_training: bool) -> str:

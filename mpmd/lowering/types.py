@@ -1,0 +1,61 @@
+"""The IFRT types of a program's values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mpmd.dialect._jaxlib import ir
+from mpmd.dialect.attributes import MeshShape, parse_attribute, quote, read_mesh_tensor
+from mpmd.dialect.shardings import sharding_of_type
+from mpmd.lowering.sharding import sharding_param
+
+
+@dataclass(frozen=True)
+class Array:
+    """A value of the program: its IFRT type, and what decides how it can be transferred."""
+
+    type: ir.Type
+    mesh: str
+    sharding: str
+    memory_kind: str | None
+
+
+class Arrays:
+    """Converts mesh tensors to arrays; every distinct type is converted once.
+
+    The meshes of the topology follow each other on the devices: the first mesh of n devices has
+    devices 0 to n - 1, in the order of its `device_ids` where it has any.
+    """
+
+    def __init__(self, topology: dict[str, MeshShape]) -> None:
+        self._topology = topology
+        self._devices: dict[str, list[int]] = {}
+        first = 0
+        for name, shape in topology.items():
+            ids = range(shape.size) if shape.device_ids is None else shape.device_ids
+            self._devices[name] = [first + number for number in ids]
+            first += shape.size
+        self._arrays: dict[ir.Type, Array] = {}
+
+    def devices(self, mesh: str) -> ir.Attribute:
+        """Returns the devices of a mesh, as an attribute of calls."""
+        return parse_attribute(f"#ifrt<devices{self._devices[mesh]}>")
+
+    def of(self, value: ir.Value) -> Array:
+        """Returns the array that `value` becomes."""
+        type_ = value.type
+        found = self._arrays.get(type_)
+        if found is None:
+            found = self._arrays[type_] = self._convert(type_)
+        return found
+
+    def _convert(self, type_: ir.Type) -> Array:
+        parts = read_mesh_tensor(type_)
+        if parts is None:
+            raise ValueError(f"a value of the program must be a mesh tensor, not {type_}")
+        rank = ir.RankedTensorType(parts.tensor).rank
+        mesh = self._topology[parts.mesh]
+        sharding = str(sharding_param(sharding_of_type(type_), rank, mesh))
+        kind = "" if parts.memory_kind is None else f", memory_kind = {quote(parts.memory_kind)}"
+        text = f"!ifrt.array<{parts.tensor}, {sharding}, {self._devices[parts.mesh]}{kind}>"
+        return Array(ir.Type.parse(text), parts.mesh, sharding, parts.memory_kind)

@@ -1,9 +1,9 @@
 """What flows where in a program of fragments, with equal calls taken as one.
 
 A *variant* stands for all calls of one function that do the same work: same mesh, same stage, same
-place within a microbatch. Each operand and result of a variant is a *slot*, and so is each
-argument of the program, and each slot on each mesh that it is transferred to. Slots that a value
-flows between are tied, and the tied ones get one sharding: the 64th microbatch adds no slots.
+place within a microbatch; or for all transfers of what one slot holds to one mesh. Each operand
+and result of a variant is a *slot*, and so is each argument of the program. Slots that a value
+flows between are tied, and tied slots get one sharding: the 64th microbatch adds no slots.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from mpmd.dialect.functions import entry_block
 # microbatches applies a label many times, are told apart up to this number.
 _POSITIONS = 8
 
+TRANSFER = "mpmd.transfer"
+
 
 @dataclass(frozen=True, eq=False)
 class Variant:
-    """Calls that get the same shardings, by the first of them."""
+    """Calls or transfers that get the same shardings, by the first of them."""
 
     first: ir.Operation
     inputs: range
@@ -32,11 +34,13 @@ class Variant:
 
 @dataclass
 class Flow:
-    """The slots of a program and the ties between them, in the order of the program."""
+    """The slots of a program and the ties between them, in the order of the program.
+
+    `calls` are the fragments and transfers, each with its variant and the slots it takes.
+    """
 
     variants: list[Variant] = field(default_factory=list)
     calls: list[tuple[ir.Operation, Variant, tuple[int, ...]]] = field(default_factory=list)
-    transfers: list[tuple[ir.Operation, int, int]] = field(default_factory=list)
     arguments: list[int] = field(default_factory=list)
     returned: list[int] = field(default_factory=list)
     values: list[ir.Value] = field(default_factory=list)
@@ -69,7 +73,6 @@ def read_flow(func: ir.Operation) -> Flow:
     slots: dict[ir.Value, int] = {}
     variants: dict[Hashable, Variant] = {}
     seen: dict[Hashable, int] = {}
-    transferred: dict[tuple[int, str], int] = {}
     tied: set[tuple[int, tuple[int, ...]]] = set()
     for argument in block.arguments:
         slots[argument] = flow.add(argument)
@@ -77,9 +80,9 @@ def read_flow(func: ir.Operation) -> Flow:
     for op in block.operations:
         operation = op.operation
         name = operation.name
-        if name in (CALL, REGION):
+        if name in (CALL, REGION, TRANSFER):
             operands = tuple([slots[value] for value in operation.operands])
-            key = _key(operation, seen)
+            key = _transfer_key(operation, operands) if name == TRANSFER else _key(operation, seen)
             variant = variants.get(key)
             if variant is None:
                 variant = variants[key] = _add_variant(flow, operation)
@@ -89,14 +92,6 @@ def read_flow(func: ir.Operation) -> Flow:
                     flow.tie(own, operand)
             slots.update(zip(operation.results, variant.outputs, strict=True))
             flow.calls.append((operation, variant, operands))
-        elif name == "mpmd.transfer":
-            source, result = slots[operation.operands[0]], operation.results[0]
-            key = (source, _mesh(result))
-            if key not in transferred:
-                transferred[key] = flow.add(result)
-                flow.tie(transferred[key], source)
-            slots[result] = transferred[key]
-            flow.transfers.append((operation, source, slots[result]))
         elif name == "func.return":
             flow.returned = [slots[value] for value in operation.operands]
         else:
@@ -115,6 +110,10 @@ def _key(call: ir.Operation, seen: dict[Hashable, int]) -> Hashable:
     once = (*same, int_attribute(call, "call_counter"))
     position = seen[once] = seen.get(once, -1) + 1
     return (*same, min(position, _POSITIONS - 1))
+
+
+def _transfer_key(transfer: ir.Operation, operands: tuple[int, ...]) -> Hashable:
+    return (operands, _mesh(transfer.results[0]))
 
 
 def _add_variant(flow: Flow, call: ir.Operation) -> Variant:

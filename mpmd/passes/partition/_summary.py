@@ -11,7 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from mpmd.dialect._jaxlib import inline_call, ir
-from mpmd.dialect.attributes import MeshShape, i64, mesh_tensor_type, topology_attribute
+from mpmd.dialect.attributes import (
+    MeshShape,
+    i64,
+    int_attribute,
+    mesh_tensor_type,
+    topology_attribute,
+)
 from mpmd.dialect.fragment import CALL, REGION, Bodies, local_type
 from mpmd.dialect.functions import (
     argument_attributes,
@@ -23,11 +29,12 @@ from mpmd.dialect.functions import (
     symbol_name,
     terminator,
 )
-from mpmd.dialect.shardings import IN, OUT, SHARDING, read_shardings
-from mpmd.passes.partition._flow import Flow, Variant
+from mpmd.dialect.shardings import IN, OUT, SHARDING, read_shardings, transfer_sharding
+from mpmd.passes.partition._flow import TRANSFER, Flow, Variant
 from mpmd.passes.partition._meshes import SharedMesh, create_mesh
 
 _MESH = "m"
+_VARIANT = "variant"
 
 Shardings = list[ir.Attribute | None]
 
@@ -47,8 +54,8 @@ class Summary:
     main: ir.Operation = field(init=False)
     _arguments: dict[int, int] = field(default_factory=dict)
     _values: dict[int, ir.Value] = field(default_factory=dict)
+    _made: dict[int, ir.Value] = field(default_factory=dict)
     _members: dict[int, list[tuple[ir.Operation, int]]] = field(default_factory=dict)
-    _results: dict[int, int] = field(default_factory=dict)
 
     def build(self, bodies: Bodies, topology: ir.Attribute) -> None:
         """Fills the module: meshes and helper functions are there already."""
@@ -70,8 +77,9 @@ class Summary:
         for number, slot in enumerate(needed):
             self._arguments[slot] = number
             self._values[slot] = block.arguments[number]
-        for variant in flow.variants:
-            self._add(variant, block, bodies)
+        for number, variant in enumerate(flow.variants):
+            # Those whose results nothing uses can be gone after propagation: do not rely on order.
+            self._add(variant, block, bodies).attributes[_VARIANT] = i64(number)
         self._tie_members()
         self._finish(block)
 
@@ -83,114 +91,146 @@ class Summary:
                 if (root := self.flow.find(slot)) not in made:
                     needed[root] = None
             made.update(map(self.flow.find, variant.outputs))
-        # Given shardings take part even where no fragment takes or makes the value: those that
-        # do not divide a dimension are dropped.
-        for slots, given in (
-            (self.flow.arguments, self.given_arguments),
-            (self.flow.returned, self.given_results),
-        ):
-            for slot, sharding in zip(slots, given, strict=True):
-                if sharding is not None and (root := self.flow.find(slot)) not in made:
-                    needed[root] = None
+        # Shardings are given on arguments that nothing takes, too; if they do not divide a
+        # dimension, propagation drops them.
+        arguments = zip(self.flow.arguments, self.given_arguments, strict=True)
+        for slot in (*(slot for slot, given in arguments if given), *self.flow.returned):
+            if (root := self.flow.find(slot)) not in made:
+                needed[root] = None
         return list(needed)
 
     def _type(self, slot: int) -> ir.Type:
         return mesh_tensor_type(_MESH, local_type(self.flow.values[slot]))
 
-    def _add(self, variant: Variant, block: ir.Block, bodies: Bodies) -> None:
+    def _add(self, variant: Variant, block: ir.Block, bodies: Bodies) -> ir.Operation:
         operands = [self._values[self.flow.find(slot)] for slot in variant.inputs]
-        op = _region_of(variant, operands, list(map(self._type, variant.outputs)), block, bodies)
+        results = list(map(self._type, variant.outputs))
+        if variant.first.name == TRANSFER:
+            op = ir.Operation.create(
+                TRANSFER, results=results, operands=operands, ip=ir.InsertionPoint(block)
+            )
+        else:
+            op = _region_of(variant, operands, results, block, bodies)
         for number, slot in enumerate(variant.inputs):
             root = self.flow.find(slot)
             if root in self._arguments:
                 self._members.setdefault(root, [(op, -1 - number)])
         for number, slot in enumerate(variant.outputs):
             root = self.flow.find(slot)
+            self._made[slot] = op.results[number]
             self._values.setdefault(root, op.results[number])
             self._members.setdefault(root, []).append((op, number))
+        return op
 
     def _tie_members(self) -> None:
         """Groups the values that one class has in several variants."""
         groups = [members for members in self._members.values() if len(members) > 1]
         for group, members in enumerate(groups):
             for op, number in members:
-                body = op.regions[0].blocks[0]
-                last = terminator(body)
-                value = last.operands[number] if number >= 0 else body.arguments[-1 - number]
-                # A value of its own, on which no constraint can contradict the group.
-                with ir.InsertionPoint(last):
-                    barrier = ir.Operation.create(
-                        "stablehlo.optimization_barrier", results=[value.type], operands=[value]
-                    )
-                    ir.Operation.create(
-                        "sdy.sharding_group",
-                        operands=[barrier.results[0]],
-                        attributes={"group_id": i64(group)},
-                    )
+                _add_to_group(group, *_inside(op, number))
 
     def _finish(self, block: ir.Block) -> None:
-        """Returns what the user gave a sharding, and sets the shardings of the boundary."""
-        returned: list[ir.Value] = []
-        shardings: list[ir.Attribute] = []
-        for number, (slot, sharding) in enumerate(
-            zip(self.flow.returned, self.given_results, strict=True)
-        ):
-            if sharding is not None:
-                self._results[number] = len(returned)
-                returned.append(self._values[self.flow.find(slot)])
-                shardings.append(sharding)
+        """Returns what the program returns, and sets the shardings of the boundary."""
+        returned = [
+            self._made.get(slot) or self._values[self.flow.find(slot)]
+            for slot in self.flow.returned
+        ]
         ir.Operation.create("func.return", operands=returned, ip=ir.InsertionPoint(block))
         inputs = [argument.type for argument in block.arguments]
         results = [value.type for value in returned]
         self.main.attributes["function_type"] = ir.TypeAttr.get(
             ir.FunctionType.get(inputs, results)
         )
-        self._set_boundary(len(inputs), shardings)
-
-    def _set_boundary(self, count: int, results: Sequence[ir.Attribute]) -> None:
-        arguments: list[dict[str, ir.Attribute]] = [{} for _ in range(count)]
+        arguments: list[dict[str, ir.Attribute]] = [{} for _ in inputs]
         for slot, sharding in zip(self.flow.arguments, self.given_arguments, strict=True):
             number = self._arguments.get(self.flow.find(slot))
             if sharding is not None and number is not None:
                 arguments[number].setdefault(SHARDING, sharding)
         set_argument_attributes(self.main, arguments)
-        set_argument_attributes(self.main, [{SHARDING: each} for each in results], "res_attrs")
+        given = [{SHARDING: each} if each is not None else {} for each in self.given_results]
+        set_argument_attributes(self.main, given, "res_attrs")
 
     # --- after propagation ----------------------------------------------------------------------
 
     def answers(self) -> Shardings:
         """Returns the sharding of each slot of a variant; None elsewhere and where unknown."""
         found: Shardings = [None] * len(self.flow.values)
-        regions = [op.operation for op in entry_block(self.main).operations]
-        for variant, op in zip(self.flow.variants, regions, strict=False):
-            for name, slots in ((IN, variant.inputs), (OUT, variant.outputs)):
-                for slot, sharding in zip(slots, read_shardings(op, name) or (), strict=False):
-                    found[slot] = sharding
+        for op in entry_block(self.main).operations:
+            number = int_attribute(op.operation, _VARIANT)
+            if number is not None:
+                self._read(op.operation, self.flow.variants[number], found)
         return found
 
+    def _read(self, op: ir.Operation, variant: Variant, found: Shardings) -> None:
+        if op.name == TRANSFER:
+            found[variant.outputs[0]] = transfer_sharding(op)
+            return
+        for name, slots in ((IN, variant.inputs), (OUT, variant.outputs)):
+            shardings = read_shardings(op, name)
+            if shardings is not None:
+                for slot, sharding in zip(slots, shardings, strict=True):
+                    found[slot] = sharding
+
     def boundary_arguments(self) -> Shardings:
-        """Returns what became of the shardings given for arguments; None where they lost."""
+        """Returns what became of the shardings of arguments; None where another one given won."""
         after = argument_attributes(self.main)
-        taken: set[int] = set()
         found: Shardings = []
         first: dict[int, ir.Attribute] = {}
         for slot, sharding in zip(self.flow.arguments, self.given_arguments, strict=True):
             number = self._arguments.get(self.flow.find(slot))
-            if sharding is None or number is None:
+            if number is None:
                 found.append(None)
                 continue
-            taken.add(number)
-            wins = first.setdefault(number, sharding) == sharding
+            wins = sharding is None or first.setdefault(number, sharding) == sharding
             found.append(after[number].get(SHARDING) if wins else None)
         return found
 
     def boundary_results(self) -> Shardings:
         """Returns what became of the shardings given for results."""
         after = argument_attributes(self.main, "res_attrs")
-        return [
-            after[self._results[number]].get(SHARDING) if number in self._results else None
-            for number in range(len(self.flow.returned))
-        ]
+        return [each.get(SHARDING) for each in after]
+
+
+def _inside(op: ir.Operation, number: int) -> tuple[ir.Value, ir.Operation]:
+    """Returns result `number`, or operand `-1 - number`, as a tensor inside a region, and its end.
+
+    Groups know no mesh tensors, so next to a transfer there has to be a region for the purpose.
+    """
+    if op.name == TRANSFER:
+        value = op.results[0] if number >= 0 else op.operands[0]
+        region = ir.Operation.create(
+            REGION,
+            operands=[value],
+            attributes=_fragment_attributes(),
+            regions=1,
+            ip=ir.InsertionPoint.after(op),
+        )
+        body = region.regions[0].blocks.append(local_type(value), arg_locs=[op.location])
+        last = ir.Operation.create("mpmd.return", ip=ir.InsertionPoint(body))
+        return body.arguments[0], last
+    body = op.regions[0].blocks[0]
+    last = terminator(body)
+    return (last.operands[number] if number >= 0 else body.arguments[-1 - number]), last
+
+
+def _add_to_group(group: int, value: ir.Value, last: ir.Operation) -> None:
+    # A value of its own, on which no constraint can contradict the group.
+    barrier = ir.Operation.create(
+        "stablehlo.optimization_barrier",
+        results=[value.type],
+        operands=[value],
+        ip=ir.InsertionPoint(last),
+    )
+    ir.Operation.create(
+        "sdy.sharding_group",
+        operands=[barrier.results[0]],
+        attributes={"group_id": i64(group)},
+        ip=ir.InsertionPoint(last),
+    )
+
+
+def _fragment_attributes() -> dict[str, ir.Attribute]:
+    return {"mesh_name": ir.StringAttr.get(_MESH), "origin": ir.ArrayAttr.get([])}
 
 
 def _region_of(
@@ -205,7 +245,7 @@ def _region_of(
         REGION,
         results=list(results),
         operands=list(operands),
-        attributes={"mesh_name": ir.StringAttr.get(_MESH), "origin": ir.ArrayAttr.get([])},
+        attributes=_fragment_attributes(),
         regions=1,
         ip=ir.InsertionPoint(block),
     )

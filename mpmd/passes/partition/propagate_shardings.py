@@ -32,7 +32,7 @@ from mpmd.dialect.shardings import (
 )
 from mpmd.passes.base import Pass
 from mpmd.passes.partition import _sdy
-from mpmd.passes.partition._flow import Flow, mesh_of_slot, read_flow
+from mpmd.passes.partition._flow import TRANSFER, Flow, mesh_of_slot, read_flow
 from mpmd.passes.partition._meshes import SharedMesh, shared_mesh
 from mpmd.passes.partition._summary import Shardings, Summary, make_summary
 
@@ -124,9 +124,13 @@ class _Propagation:
             flow, self._shared(arguments), self._shared(results), self.bodies, self.mesh
         )
         _sdy.propagate(summary.module.operation)
-        arguments = self._settle(flow.arguments, arguments, summary.boundary_arguments())
+        propagated = summary.boundary_arguments()
+        arguments = self._settle(flow.arguments, arguments, propagated)
         results = self._settle(flow.returned, results, summary.boundary_results())
-        found = self._complete(summary.answers(), self._shared(arguments), self._shared(results))
+        found = summary.answers()
+        known = _by_class(flow, found)
+        for slot, own, extended in zip(flow.arguments, arguments, propagated, strict=True):
+            found[slot] = (own and self.mesh.shared(own)) or extended or known.get(flow.find(slot))
         fitted = [each and self._fitted(slot, each) for slot, each in enumerate(found)]
         _set_given(self.func, "arg_attrs", [fitted[slot] for slot in flow.arguments])
         _set_given(self.func, "res_attrs", results)
@@ -145,22 +149,6 @@ class _Propagation:
             for slot, own, extended in zip(slots, given, after, strict=True)
         ]
 
-    def _complete(self, found: Shardings, arguments: Shardings, results: Shardings) -> Shardings:
-        """Completes the answers with arguments and transfers, which follow what they are tied to."""
-        flow = self.flow
-        known: dict[int, ir.Attribute] = {}
-        for slot, sharding in (
-            *enumerate(found),
-            *zip(flow.returned, results, strict=True),
-        ):
-            if sharding is not None:
-                known.setdefault(flow.find(slot), sharding)
-        for slot, own in zip(flow.arguments, arguments, strict=True):
-            found[slot] = own or known.get(flow.find(slot))
-        for _, source, made in flow.transfers:
-            found[made] = found[source]
-        return found
-
     def _fitted(self, slot: int, sharding: ir.Attribute) -> ir.Attribute:
         flow = self.flow
         return self.mesh.fitted(sharding, mesh_of_slot(flow, slot), shape_of(flow.values[slot]))
@@ -169,17 +157,27 @@ class _Propagation:
         """Writes the answers onto calls and transfers, the same list of shardings once."""
         lists = _Lists(shardings, self._unknown)
         for op, variant, operands in self.flow.calls:
+            if op.name == TRANSFER:
+                set_transfer_sharding(op, shardings[variant.outputs[0]])
+                continue
             for name, slots in ((IN, operands), (OUT, tuple(variant.outputs))):
                 attribute = lists.get(slots)
                 if attribute is not None:
                     op.attributes[name] = attribute
-        for op, _, made in self.flow.transfers:
-            set_transfer_sharding(op, shardings[made])
 
     def _unknown(self, slot: int) -> ir.Attribute:
         value = self.flow.values[slot]
         mesh = self.mesh.symbols[mesh_of_slot(self.flow, slot)]
         return unsplit_sharding(mesh, rank_of(value))
+
+
+def _by_class(flow: Flow, shardings: Shardings) -> dict[int, ir.Attribute]:
+    """Returns the first known sharding of each class of tied slots."""
+    known: dict[int, ir.Attribute] = {}
+    for slot, sharding in enumerate(shardings):
+        if sharding is not None:
+            known.setdefault(flow.find(slot), sharding)
+    return known
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,6 +11,7 @@ from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.attributes import read_mesh_tensor
 from mpmd.dialect.fragment import erase_dead
 from mpmd.dialect.functions import (
+    callee_name,
     calls_by_callee,
     entry_block,
     functions,
@@ -21,7 +22,7 @@ from mpmd.dialect.functions import (
 from mpmd.passes.base import Pass
 from mpmd.passes.import_._add_trees import ASSIGN, UNASSIGN, push_into_add
 
-TRANSFER = "mpmd.transfer"
+CALL, TRANSFER = "mpmd.call", "mpmd.transfer"
 
 
 
@@ -36,8 +37,8 @@ class IntroduceTransfers(Pass):
 
     A value that enters several meshes travels from one to the next, in the order of their names: a
     skip connection moves along the pipeline instead of occupying its source. The same transfer is
-    made once. Where all calls of a function pass a value of the same mesh, its arguments count as
-    values of that mesh. An addition between meshes, used by one mesh, happens on that mesh:
+    made once. Where all calls of a function pass a value of the same mesh, be it the result of
+    another call, the argument counts as a value of that mesh. An addition between meshes, used by one mesh, happens on that mesh:
 
         mpmd.assign(stablehlo.add(mpmd.unassign %a, mpmd.unassign %b)) -> !m3
         ~~>
@@ -52,20 +53,22 @@ class IntroduceTransfers(Pass):
         by_name = {symbol_name(func): func for func in functions(module)}
         for callee, calls in calls_by_callee(module).items():
             if is_mpmd_function(by_name[callee]):
-                _push_unassigns(entry_block(by_name[callee]), calls)
+                _push_unassigns(entry_block(by_name[callee]), calls, by_name)
         for func in by_name.values():
             if is_mpmd_function(func):
                 _run_on_block(entry_block(func))
             erase_dead(entry_block(func))
 
 
-def _push_unassigns(block: ir.Block, calls: Sequence[ir.Operation]) -> None:
+def _push_unassigns(
+    block: ir.Block, calls: Sequence[ir.Operation], by_name: Mapping[str, ir.Operation]
+) -> None:
     """Starts a callee with an assign and unassign of every argument that comes from one mesh."""
     first, *others = (list(call.operands) for call in calls)
     returns = terminator(block)
     for number, argument in enumerate(block.arguments):
-        type_ = _unassigned_type(first[number])
-        if type_ is None or any(_unassigned_type(each[number]) != type_ for each in others):
+        type_ = _type_on_mesh(first[number], by_name)
+        if type_ is None or any(_type_on_mesh(each[number], by_name) != type_ for each in others):
             continue
         if all(use.owner.operation == returns for use in argument.uses):
             continue
@@ -79,11 +82,18 @@ def _push_unassigns(block: ir.Block, calls: Sequence[ir.Operation]) -> None:
         argument.replace_all_uses_except(unassign.result, assign)
 
 
-def _unassigned_type(value: ir.Value) -> ir.Type | None:
-    """Returns the mesh tensor type that `value` had before its unassign, if it comes from one."""
-    if isinstance(value, ir.OpResult) and value.owner.operation.name == UNASSIGN:
-        return value.owner.operation.operands[0].type
-    return None
+def _type_on_mesh(value: ir.Value, by_name: Mapping[str, ir.Operation]) -> ir.Type | None:
+    """Returns the mesh tensor type of which `value` is the unassigned form, also out of a call."""
+    if not isinstance(value, ir.OpResult):
+        return None
+    owner = value.owner.operation
+    if owner.name == CALL:
+        returns = terminator(entry_block(by_name[callee_name(owner)]))
+        value = returns.operands[value.result_number]
+        if not isinstance(value, ir.OpResult):
+            return None
+        owner = value.owner.operation
+    return owner.operands[0].type if owner.name == UNASSIGN else None
 
 
 def _run_on_block(block: ir.Block) -> None:

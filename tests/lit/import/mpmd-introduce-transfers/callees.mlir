@@ -61,3 +61,34 @@ func.func private @different_meshes(%p: tensor<8xf32>) -> tensor<8xf32> attribut
 func.func private @only_returned(%p: tensor<8xf32>) -> tensor<8xf32> attributes {topology = #topology} {
   return %p : tensor<8xf32>
 }
+
+// -----
+
+#topology = #mpmd.topology<<"m1": <["x"=2]>>, <"m2": <["x"=2]>>>
+!m1 = !mpmd.mesh_tensor<"m1", tensor<8xf32>>
+
+// What a forward call hands to its backward call comes from the mesh on which the former made it.
+func.func @main(%x: tensor<8xf32>) -> tensor<8xf32> attributes {topology = #topology} {
+  %0 = mpmd.call @forward(%x) : (tensor<8xf32>) -> tensor<8xf32>
+  %1 = mpmd.call @backward(%0) : (tensor<8xf32>) -> tensor<8xf32>
+  return %1 : tensor<8xf32>
+}
+
+func.func private @forward(%p: tensor<8xf32>) -> tensor<8xf32> attributes {topology = #topology} {
+  %0 = mpmd.fragment<mesh="m1", origin=["f"]> () () {
+    %1 = stablehlo.constant dense<1.0> : tensor<8xf32>
+    mpmd.return %1 : tensor<8xf32>
+  } : () -> !m1
+  %2 = mpmd.unassign {origin = "f"} %0 : (!m1) -> tensor<8xf32>
+  return %2 : tensor<8xf32>
+}
+
+// CHECK-LABEL: func private @backward
+// CHECK-SAME:    (%[[P:.*]]: tensor<8xf32>)
+// CHECK-NEXT:    %[[A:.*]] = mpmd.assign %[[P]] : (tensor<8xf32>) -> !mpmd.mesh_tensor<"m1", tensor<8xf32>>
+// CHECK-NEXT:    %[[U:.*]] = mpmd.unassign %[[A]]
+// CHECK-NEXT:    stablehlo.negate %[[U]]
+func.func private @backward(%p: tensor<8xf32>) -> tensor<8xf32> attributes {topology = #topology} {
+  %0 = stablehlo.negate %p : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

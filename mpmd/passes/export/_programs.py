@@ -71,7 +71,7 @@ class EqualBodies:
 def _text_without_name(func: ir.Operation) -> str:
     name = func.attributes["sym_name"]
     func.attributes["sym_name"] = ir.StringAttr.get("body")
-    text = func.get_asm(use_local_scope=True, assume_verified=True)
+    text = str(func.get_asm(use_local_scope=True, assume_verified=True))
     func.attributes["sym_name"] = name
     return text
 

@@ -44,8 +44,8 @@ def _dictionaries(attribute: ir.Attribute) -> tuple[Attributes, ...]:
         attribute.context,
         ("dictionaries", attribute),
         lambda: tuple(
-            {named.name: named.attr for named in ir.DictAttr(each)}
-            for each in ir.ArrayAttr(attribute)
+            {each[number].name: each[number].attr for number in range(len(each))}
+            for each in map(ir.DictAttr, ir.ArrayAttr(attribute))
         ),
     )
 

@@ -75,7 +75,8 @@ class MarkAliasingAndDonation(FunctionPass):
 
 def _classify_arguments(func: ir.Operation, block: ir.Block) -> tuple[set[ir.Value], set[ir.Value]]:
     """Returns the arguments to donate without an alias, and those to keep."""
-    donors, kept = set(), set()
+    donors: set[ir.Value] = set()
+    kept: set[ir.Value] = set()
     for argument, attributes in zip(block.arguments, argument_attributes(func), strict=True):
         if not is_donated(attributes):
             kept.add(argument)

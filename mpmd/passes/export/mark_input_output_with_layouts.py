@@ -51,6 +51,9 @@ class MarkInputOutputWithLayouts(FunctionPass):
         block = entry_block(func)
         arguments = argument_attributes(func)
         results = argument_attributes(func, RES)
+        if not any(LAYOUT_MODE in each for each in [*arguments, *results]):
+            _mark_without_layouts(block)
+            return
         returned = _returned(terminator(block), results)
         layouts: dict[ir.Value, Layout] = {}
         for number, argument in enumerate(block.arguments):
@@ -72,6 +75,13 @@ class MarkInputOutputWithLayouts(FunctionPass):
                 write(fragment.op, name, attributes)
         set_argument_attributes(func, arguments)
         set_argument_attributes(func, results, RES)
+
+
+def _mark_without_layouts(block: ir.Block) -> None:
+    for fragment in fragments(block):
+        for name, values in ((ARG, fragment.op.operands), (RES, fragment.op.results)):
+            if name not in fragment.op.attributes:
+                write(fragment.op, name, [{}] * len(values))
 
 
 @dataclass(frozen=True)

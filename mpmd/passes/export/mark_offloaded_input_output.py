@@ -61,16 +61,16 @@ class MarkOffloadedInputOutput(Pass):
 def _mark(func: ir.Operation, bodies: Bodies, returned: dict[str, list[Kind]]) -> None:
     block = entry_block(func)
     kinds: dict[ir.Value, Kind] = {}
-    for argument, attributes in zip(block.arguments, argument_attributes(func), strict=True):
-        kinds[argument] = _kind(attributes)
+    for argument, its in zip(block.arguments, argument_attributes(func), strict=True):
+        kinds[argument] = _kind(its)
     for fragment in fragments(block):
         op = fragment.op
         made = _returned_kinds(fragment, bodies, returned)
         kinds.update(zip(op.results, made, strict=True))
         taken = [kinds.get(operand) for operand in op.operands]
-        for name, its in ((ARG, taken), (RES, made)):
-            attributes = read(op, name, len(its))
-            for each, kind in zip(attributes, its, strict=True):
+        for name, found in ((ARG, taken), (RES, made)):
+            attributes = read(op, name, len(found))
+            for each, kind in zip(attributes, found, strict=True):
                 if kind is not None:
                     each[MEMORY_KIND] = ir.StringAttr.get(kind)
             write(op, name, attributes)

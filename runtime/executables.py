@@ -63,6 +63,8 @@ class Compiler:
         self.host_callbacks = host_callbacks
         self.progress = progress
         self.done = 0
+        # Callbacks belong to one program: code that calls them is not shared with others.
+        self._private = object()
 
     def compile(self, fragments: Sequence[BoundFragment]) -> list[Executable]:
         """Returns an executable for each fragment. Modules are compiled side by side."""
@@ -91,7 +93,7 @@ class Compiler:
         """Returns the key of compiled code that does not depend on which devices run it."""
         device = self.devices[fragment.devices[0]]
         options = tuple(sorted((key, str(value)) for key, value in self.options.items()))
-        callbacks = id(self.host_callbacks) if fragment.module.has_host_callback else None
+        callbacks = self._private if fragment.module.has_host_callback else None
         kind = (id(device.client), device.device_kind)
         return (fragment.module.text, len(fragment.devices), kind, options, callbacks)
 

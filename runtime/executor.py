@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax
@@ -169,8 +169,11 @@ class LoadedProgram:
         with self._state:
             while self._in_flight:
                 self._state.wait()
+            self._prepared = replace(self._prepared, executables=())
             self._maker = InstructionMaker(self._prepared.plan, (), ())
             self._current = _Cut(-1, (), 0)
 
     def _loaded(self) -> Sequence[Any]:
+        if self._closed:
+            raise ExecutionError(f"{self._prepared.name} is closed")
         return [executable.loaded for executable in self._prepared.executables]

@@ -44,9 +44,9 @@ class Frame:
         self.error: BaseException | None = None
         self._lock = threading.Lock()
         self._running = len(tracks)
-        self._done = threading.Lock()
-        if tracks:
-            self._done.acquire()
+        self._done = threading.Event()
+        if not tracks:
+            self._done.set()
 
     def results(self, values: Sequence[int]) -> list[jax.Array]:
         """Waits until every lane has issued its part, and returns the given values.
@@ -56,12 +56,13 @@ class Frame:
         little is lost: up to its limit of executions in flight every lane still has work when the
         caller goes on, so the next step is issued while devices are busy with this one.
         """
-        with self._done:
-            pass
+        self._done.wait()
         if self.error is not None:
             raise self.error
         results = [self.slots[value] for value in values]
+        # Lanes remember the frame until they have seen the end of its executions.
         self.slots = []
+        self.tracks = ()
         return results
 
     def fail(self, error: BaseException) -> None:
@@ -98,9 +99,7 @@ class Frame:
         """Lets the caller go on, also when a lane is stuck and will never leave."""
         if self.error is not None:
             self.slots = []
-        with self._lock:
-            if self._done.locked():
-                self._done.release()
+        self._done.set()
 
 
 @dataclass(frozen=True, slots=True)

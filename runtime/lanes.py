@@ -22,6 +22,9 @@ MULTI_DEVICE_LIMIT = 8
 # One device has no such trap; XLA itself blocks the 33rd call.
 ONE_DEVICE_LIMIT = 24
 
+_DRAIN_TIMEOUT = 60.0
+_SHUTDOWN_TIMEOUT = 2.0
+
 
 class Job(Protocol):
     """What a lane executes: its part of a step."""
@@ -130,14 +133,15 @@ class Registry:
         for lane in lanes:
             lane.stop()
         for lane in lanes:
-            lane.join(timeout=2.0)
+            lane.join(timeout=_SHUTDOWN_TIMEOUT)
 
     def _merge(self, wanted: frozenset[Any], lanes: set[Lane]) -> None:
         merged = Lane(wanted.union(*(lane.devices for lane in lanes)))
         for lane in lanes:
             lane.stop()
         for lane in lanes:
-            lane.join()
+            # A lane that does not end in this time is stuck, which is for the watchdog to report.
+            lane.join(timeout=_DRAIN_TIMEOUT)
             merged.in_flight.extend(lane.in_flight)
         self._lane_of.update(dict.fromkeys(merged.devices, merged))
         self.generation += 1

@@ -24,7 +24,7 @@ _ALIAS = "tf.aliasing_output"
 _DONOR = "jax.buffer_donor"
 # What the schedule leaves to other fragments: a hint that would tell equal fragments apart.
 _MEMORY_HINT = "reserved_hbm_bytes"
-_CALLBACK = re.compile(r"custom_call @\"?xla_\w*python_\w*callback")
+_CALLBACK = re.compile(r"custom_call @\"?xla_\w*python_\w*callback|is_host_transfer = true")
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,10 @@
 """What is refused at loading or on entry, and what happens when a step fails."""
 
+import gc
 import logging
 import threading
 import time
+import weakref
 
 import jax
 import numpy as np
@@ -137,13 +139,18 @@ def test_an_interrupt_cancels_the_step(monkeypatch):
     np.testing.assert_array_equal(program(*put(program, X))[0], X * 4 + 3)
 
 
-def test_close():
-    program = rt.load(pipeline(), name="done")
-    arguments = put(program, X)
+def test_close_frees_the_compiled_code():
+    program = rt.load(pipeline(scale=7.5), name="done")
+    (x,) = put(program, X)
+    program(x)
+    code = [weakref.ref(executable) for executable in program._prepared.executables]
     program.close()
     program.close()
-    with pytest.raises(rt.ExecutionError, match="done is closed"):
-        program(*arguments)
+    gc.collect()
+    assert [reference() for reference in code] == [None, None]
+    for use in (lambda: program(x), program.memory_analysis):
+        with pytest.raises(rt.ExecutionError, match="done is closed"):
+            use()
 
 
 def test_arguments_are_checked_by_name():

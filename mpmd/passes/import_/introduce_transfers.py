@@ -51,24 +51,50 @@ class IntroduceTransfers(Pass):
 
     def run(self, module: ir.Operation) -> None:
         by_name = {symbol_name(func): func for func in functions(module)}
+        sources = _Sources(by_name)
         for callee, calls in calls_by_callee(module).items():
             if is_mpmd_function(by_name[callee]):
-                _push_unassigns(entry_block(by_name[callee]), calls, by_name)
+                _push_unassigns(entry_block(by_name[callee]), calls, sources)
         for func in by_name.values():
             if is_mpmd_function(func):
                 _run_on_block(entry_block(func))
             erase_dead(entry_block(func))
 
 
-def _push_unassigns(
-    block: ir.Block, calls: Sequence[ir.Operation], by_name: Mapping[str, ir.Operation]
-) -> None:
+class _Sources:
+    """Knows which values without a mesh were on one before, also across calls."""
+
+    def __init__(self, by_name: Mapping[str, ir.Operation]) -> None:
+        self._by_name = by_name
+        self._returned: dict[str, list[ir.Type | None]] = {}
+
+    def type_on_mesh(self, value: ir.Value) -> ir.Type | None:
+        """Returns the mesh tensor type of which `value` is the unassigned form."""
+        if not isinstance(value, ir.OpResult):
+            return None
+        owner = value.owner.operation
+        name = owner.name
+        if name == UNASSIGN:
+            return owner.operands[0].type
+        return self._returned_by(owner)[value.result_number] if name == CALL else None
+
+    def _returned_by(self, call: ir.Operation) -> list[ir.Type | None]:
+        name = callee_name(call)
+        found = self._returned.get(name)
+        if found is None:
+            returned = terminator(entry_block(self._by_name[name])).operands
+            self._returned[name] = [None] * len(returned)  # for what a callee returns of itself
+            found = self._returned[name] = [self.type_on_mesh(value) for value in returned]
+        return found
+
+
+def _push_unassigns(block: ir.Block, calls: Sequence[ir.Operation], sources: _Sources) -> None:
     """Starts a callee with an assign and unassign of every argument that comes from one mesh."""
     first, *others = (list(call.operands) for call in calls)
     returns = terminator(block)
     for number, argument in enumerate(block.arguments):
-        type_ = _type_on_mesh(first[number], by_name)
-        if type_ is None or any(_type_on_mesh(each[number], by_name) != type_ for each in others):
+        type_ = sources.type_on_mesh(first[number])
+        if type_ is None or any(sources.type_on_mesh(each[number]) != type_ for each in others):
             continue
         if all(use.owner.operation == returns for use in argument.uses):
             continue
@@ -80,20 +106,6 @@ def _push_unassigns(
                 UNASSIGN, results=[argument.type], operands=[assign.result], ip=ip
             )
         argument.replace_all_uses_except(unassign.result, assign)
-
-
-def _type_on_mesh(value: ir.Value, by_name: Mapping[str, ir.Operation]) -> ir.Type | None:
-    """Returns the mesh tensor type of which `value` is the unassigned form, also out of a call."""
-    if not isinstance(value, ir.OpResult):
-        return None
-    owner = value.owner.operation
-    if owner.name == CALL:
-        returns = terminator(entry_block(by_name[callee_name(owner)]))
-        value = returns.operands[value.result_number]
-        if not isinstance(value, ir.OpResult):
-            return None
-        owner = value.owner.operation
-    return owner.operands[0].type if owner.name == UNASSIGN else None
 
 
 def _run_on_block(block: ir.Block) -> None:

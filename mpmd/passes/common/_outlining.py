@@ -11,7 +11,6 @@ from mpmd.dialect.fragment import CALL, Bodies, Fragment
 from mpmd.dialect.functions import (
     callee_name,
     entry_block,
-    function_type,
     functions,
     is_mpmd_function,
     terminator,
@@ -93,9 +92,8 @@ class Outliner:
 
 def _text(func: ir.Operation) -> str:
     """Returns what makes two functions equal: all of them but the name and the locations."""
-    region = entry_block(func)
-    body = "".join(str(op) for op in region.operations)
-    return f"{function_type(func)}{func.attributes[MESH_SHAPE]}{body}"
+    text = func.get_asm(use_local_scope=True)
+    return text[text.index("(") :]
 
 
 def body_name(origins: Sequence[Origin]) -> str:

@@ -26,7 +26,8 @@ class Split:
 def split_of(block: ir.Block, late_arguments: Iterable[int]) -> Split | None:
     """Returns the split of a body where some arguments are late.
 
-    None where all or nothing is early. What depends on no argument at all belongs to neither part: both compute it.
+    None where all or nothing is early. What depends on no argument at all belongs to neither part:
+    both compute it.
     """
     late = {block.arguments[number] for number in late_arguments}
     early: dict[ir.Value, Place | None] = {

@@ -79,14 +79,14 @@ class OptimizePipeline(Pipeline):
         parse=parse_schedule_rules,
         format=_join,
     )
-    outline_fragments: bool = option(
+    outline_bodies: bool = option(
         False, "Turn region fragments into calls of shared functions first."
     )
 
     def passes(self) -> list[Pass]:
         return [
             # First, so that everything after it handles each body once.
-            *([OutlineFragments()] if self.outline_fragments else []),
+            *([OutlineFragments()] if self.outline_bodies else []),
             *self._order(),
             # Before stages are verified: copies carry a mark that tells them from their originals.
             *([RematFragment(self.merge_remat_fragments)] if self.fragment_remat else []),

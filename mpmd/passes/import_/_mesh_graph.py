@@ -25,7 +25,7 @@ BROADCAST, REDUCE_OP = "mpmd.broadcast", "mpmd.reduce"
 _WITH_SETS = frozenset((ASSIGN, UNASSIGN, BROADCAST, REDUCE_OP))
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Node:
     """An operation; values are numbers that are unique in their function.
 
@@ -60,7 +60,7 @@ class Body:
     returned: list[int]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Function:
     """An MPMD function."""
 

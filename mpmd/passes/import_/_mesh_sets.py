@@ -80,37 +80,45 @@ def on_mesh_of(value: ir.Value, op: ir.Operation) -> Meshes:
     return ((mesh, (ir.StringAttr(attributes["origin"]).value,)),)
 
 
+def argument_dictionaries(
+    op: ir.Operation, where: str, count: int
+) -> list[dict[str, ir.Attribute]]:
+    """Returns the dictionaries in the `arg_attrs` or `res_attrs` of a function or loop."""
+    if where not in op.attributes:
+        return [{} for _ in range(count)]
+    return [
+        {named.name: named.attr for named in ir.DictAttr(each)}
+        for each in ir.ArrayAttr(op.attributes[where])
+    ]
+
+
 def read_all(op: ir.Operation, where: str, name: str, count: int) -> list[Meshes | None]:
     """Returns the sets named `name` in the `arg_attrs` or `res_attrs` of a function or loop."""
-    if where not in op.attributes:
-        return [None] * count
-    dictionaries = [ir.DictAttr(each) for each in ir.ArrayAttr(op.attributes[where])]
-    return [read(each[name]) if name in each else None for each in dictionaries]
+    return [
+        read(each[name]) if name in each else None
+        for each in argument_dictionaries(op, where, count)
+    ]
 
 
 def write_all(op: ir.Operation, where: str, name: str, sets: Sequence[Meshes | None]) -> None:
     """Adds the sets that are not None to `where` of a function or loop."""
     if all(meshes is None for meshes in sets):
         return
-    found = (
-        [{n.name: n.attr for n in ir.DictAttr(each)} for each in ir.ArrayAttr(op.attributes[where])]
-        if where in op.attributes
-        else [{} for _ in sets]
-    )
+    found = argument_dictionaries(op, where, len(sets))
     for dictionary, meshes in zip(found, sets, strict=True):
         if meshes is not None:
             dictionary[name] = attribute(meshes)
     op.attributes[where] = ir.ArrayAttr.get([ir.DictAttr.get(each) for each in found])
 
 
-def clear_all(op: ir.Operation, where: str, name: str) -> None:
-    """Removes the sets named `name` from `where` of a function or loop."""
+def clear_all(op: ir.Operation, where: str, *names: str) -> None:
+    """Removes the attributes `names` from `where` of a function or loop."""
     if where not in op.attributes:
         return
-    found = [
-        {n.name: n.attr for n in ir.DictAttr(each) if n.name != name}
-        for each in ir.ArrayAttr(op.attributes[where])
-    ]
+    found = argument_dictionaries(op, where, 0)
+    for dictionary in found:
+        for name in names:
+            dictionary.pop(name, None)
     if any(found):
         op.attributes[where] = ir.ArrayAttr.get([ir.DictAttr.get(each) for each in found])
     else:

@@ -1,0 +1,134 @@
+"""Which computations go into which inferred fragment: the plan of a function, before any edit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from mpmd.dialect.purity import is_pure
+from mpmd.passes.import_._mesh_graph import ASSIGN, CALL, Body, Node
+
+
+@dataclass(eq=False, slots=True)
+class Wrap:
+    """An inferred fragment to be: its computations, last one first, and the values it takes.
+
+    A slot belongs to the computation that takes the value.
+    """
+
+    mesh: str
+    members: list[Node] = field(default_factory=list)
+    slots: list[tuple[int, Node]] = field(default_factory=list)
+
+    def take(self, node: Node) -> None:
+        """Computes the results of `node` inside instead of taking them."""
+        made = set(node.results)
+        self.slots = [(value, taker) for value, taker in self.slots if value not in made]
+        self.members.append(node)
+        self.slots.extend((value, node) for value in inputs(node))
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A use outside of wraps: of an operation, or of the function's return without one."""
+
+    node: Node | None
+    index: int = 0
+    mesh: str = ""
+
+
+class Needs(Protocol):
+    """What a plan has to know of the function."""
+
+    max_clones: int
+
+    def meshes(self, node: Node) -> Sequence[str]:
+        """Returns where a computation is needed."""
+
+    def call_meshes(self, node: Node, index: int) -> Sequence[str]:
+        """Returns on which meshes a call takes an operand."""
+
+    def result_meshes(self, index: int) -> Sequence[str]:
+        """Returns on which meshes the function returns a result."""
+
+
+def inputs(node: Node) -> list[int]:
+    """Returns the distinct values that `node` needs, in order."""
+    return list(dict.fromkeys([*node.operands, *node.captured]))
+
+
+class Plan:
+    """The wraps of each computation of a function.
+
+    Goes from the last computation to the first. One that only wraps use is done inside them, when
+    it is cheap (pure and of one operand at most) or there are at most `max_clones` of them;
+    otherwise it gets wraps of its own, one a mesh.
+    """
+
+    def __init__(self, body: Body, needs: Needs) -> None:
+        self.needs = needs
+        self.wraps: dict[Node, list[Wrap]] = {}
+        """The wraps that end with a computation; none where it is part of others, or dead."""
+        self.users: dict[int, list[Wrap | Use]] = {}
+        """Who takes a value, last one first."""
+        self.dead: list[Node] = []
+        """Assigns that would keep a computation alive though nothing uses them."""
+        self.copies: dict[Node, int] = {}
+        """In how many wraps a computation is."""
+        self._used = {value for node in body.nodes for value in (*node.operands, *node.captured)}
+        self._used.update(body.returned)
+        for index, value in enumerate(body.returned):
+            for mesh in needs.result_meshes(index) or ("",):
+                self._add_user(value, Use(None, index, mesh))
+        for node in reversed(body.nodes):
+            if node.is_meshless:
+                self._plan(node)
+            else:
+                for value, use in self._uses(node):
+                    self._add_user(value, use)
+
+    def _uses(self, node: Node) -> Iterator[tuple[int, Use]]:
+        for index, value in enumerate(node.operands):
+            meshes = self.needs.call_meshes(node, index) if node.name == CALL else ()
+            for mesh in meshes or ("",):
+                yield value, Use(node, index, mesh)
+
+    def _add_user(self, value: int, user: Wrap | Use) -> None:
+        self.users.setdefault(value, []).append(user)
+
+    def _plan(self, node: Node) -> None:
+        users = [user for value in node.results for user in self.users.get(value, ())]
+        wraps = list(dict.fromkeys(user for user in users if isinstance(user, Wrap)))
+        dead = [user.node for user in users if isinstance(user, Use) and self._is_dead(user)]
+        only_wraps = bool(wraps) and len(dead) == sum(isinstance(user, Use) for user in users)
+        if only_wraps and (len(wraps) <= self.needs.max_clones or _is_cheap(node)):
+            self.dead.extend(each for each in dead if each is not None)
+        else:
+            needed = users or not is_pure(node.op)
+            wraps = [Wrap(mesh) for mesh in self.needs.meshes(node)] if needed else []
+            self.wraps[node] = wraps
+        self.copies[node] = len(wraps)
+        for wrap in wraps:
+            wrap.take(node)
+            for value in inputs(node):
+                self._add_user(value, wrap)
+
+    def _is_dead(self, use: Use) -> bool:
+        node = use.node
+        return node is not None and node.name == ASSIGN and node.results[0] not in self._used
+
+    def users_of(self, value: int) -> list[Wrap | Use]:
+        """Returns who takes a value: what is new, the earliest first, then what was there."""
+        users = list(dict.fromkeys(self.users.get(value, ())))
+        old = [
+            user
+            for user in users
+            if isinstance(user, Use) and user.node is not None and user.node.name != CALL
+        ]
+        return [*reversed([user for user in users if user not in old]), *old]
+
+
+def _is_cheap(node: Node) -> bool:
+    few = len(node.operands) <= 1
+    return few and node.name != "stablehlo.custom_call" and is_pure(node.op)

@@ -1,0 +1,324 @@
+"""Mesh inference, step 6: computations become fragments on the meshes that need them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from mpmd.dialect._jaxlib import ir
+from mpmd.dialect.attributes import (
+    is_mesh_tensor,
+    mesh_of,
+    mesh_tensor_type,
+    origins_attribute,
+    strings_attribute,
+)
+from mpmd.dialect.functions import callee_name, topology_of, update_function_type
+from mpmd.passes.base import Pass, PassFailure, option
+from mpmd.passes.import_._edits import (
+    assign,
+    erase_attributes,
+    replace_operands,
+    unassign,
+)
+from mpmd.passes.import_._mesh_graph import CALL, FOR, Function, Node, read_module
+from mpmd.passes.import_._mesh_sets import (
+    SRC_SET,
+    USE_SET,
+    argument_dictionaries,
+    names,
+    read_all,
+    read_from,
+)
+from mpmd.passes.import_._wraps import Plan, Use, Wrap, inputs
+
+
+@dataclass(frozen=True)
+class InferMeshRewriteUsingAnalysis(Pass):
+    """Wraps computations without a mesh into inferred fragments, on every mesh of their use set.
+
+        %1 = stablehlo.sine %0 {mpmd.use_set = <"m1">}
+        %2 = mpmd.assign %1 : (T) -> mesh_tensor<"m1", T>
+      ~~>
+        %1 = mpmd.assign %0
+        %2 = mpmd.fragment<mesh="m1", origin=[]> (%1) (%arg0: T) {
+          %5 = stablehlo.sine %arg0
+          mpmd.return %5 } : (mesh_tensor<"m1", T>) -> mesh_tensor<"m1", T>
+        %3 = mpmd.unassign %2
+        %4 = mpmd.assign %3
+
+    A computation that only other such computations use becomes part of their fragments. A callee
+    takes and returns one value for every mesh of the use set of an argument or result; the further
+    ones come last, and `mpmd.copies` says which they are. Requires use sets, and that
+    `mpmd-infer-mesh-assign-mesh-func-leaves` has run.
+    """
+
+    name: ClassVar[str] = "mpmd-infer-mesh-rewrite-using-analysis"
+    max_clones: int = option(
+        1, "how many fragments may repeat a computation of several operands that they share"
+    )
+
+    def run(self, module: ir.Operation) -> None:
+        graph = read_module(module)
+        signatures = {name: _signature(function) for name, function in graph.items()}
+        for function in graph.values():
+            _Rewriter(function, signatures, self.max_clones).run()
+
+
+@dataclass(frozen=True)
+class _Signature:
+    """The meshes on which a function takes its arguments and returns its results.
+
+    Empty for values that keep their type: they have a mesh, or belong to the entry point.
+    """
+
+    arguments: list[list[str]]
+    results: list[list[str]]
+
+
+def _signature(function: Function) -> _Signature:
+    op, body = function.op, function.body
+    default = min(topology_of(op))
+
+    def meshes(where: str, values: Sequence[int], in_order: bool) -> list[list[str]]:
+        sets = read_all(op, where, USE_SET, len(values))
+        found = []
+        for value, meshes in zip(values, sets, strict=True):
+            if function.is_entry or is_mesh_tensor(function.values[value].type):
+                found.append([])
+            else:
+                each = names(meshes or ()) or [default]
+                found.append(each if in_order else sorted(each))
+        return found
+
+    return _Signature(
+        meshes("arg_attrs", body.arguments, in_order=False),
+        meshes("res_attrs", body.returned, in_order=True),
+    )
+
+
+class _Rewriter:
+    """Rewrites one function, from the first operation to the last; tells its plan its needs."""
+
+    def __init__(
+        self, function: Function, signatures: dict[str, _Signature], max_clones: int
+    ) -> None:
+        self.function = function
+        self.signatures = signatures
+        self.max_clones = max_clones
+        self.default = min(topology_of(function.op))
+        self.types = [value.type for value in function.values]
+        self.plan = Plan(function.body, self)
+        self.places: dict[int, dict[str, ir.Value]] = {}
+        """Value -> mesh -> where it is now, for those that were made anew."""
+        self.from_calls: dict[tuple[int, Wrap | Use], ir.Value] = {}
+        """The same for the results of calls, by who takes it."""
+        self.moved: set[Node] = set()
+        self.replaced: list[ir.Operation] = []
+
+    def meshes(self, node: Node) -> list[str]:
+        return sorted(names(read_from(node.op, USE_SET) or ())) or [self.default]
+
+    def call_meshes(self, node: Node, index: int) -> list[str]:
+        signature = self.signatures.get(callee_name(node.op))
+        return signature.arguments[index] if signature else []
+
+    def result_meshes(self, index: int) -> list[str]:
+        return self.signatures[self.function.name].results[index]
+
+    def run(self) -> None:
+        """Rewrites the function."""
+        for node in self.plan.dead:
+            node.op.erase()
+        self._split_arguments()
+        for node in self.function.body.nodes:
+            if node in self.plan.copies:
+                for wrap in self.plan.wraps.get(node, ()):
+                    self._create(wrap, node)
+            elif node.name == FOR:
+                raise PassFailure(node.op, "loops must be unrolled before meshes are inferred")
+            elif node.name == CALL and callee_name(node.op) in self.signatures:
+                self._rewrite_call(node, self.signatures[callee_name(node.op)])
+            elif node not in self.plan.dead:
+                self._rewrite_operands(node)
+        self._split_results()
+        for node in reversed(self.function.body.nodes):
+            if node in self.plan.copies and node not in self.moved:
+                node.op.erase()
+        for op in reversed(self.replaced):
+            op.erase()
+        update_function_type(self.function.op)
+
+    def _take(self, value: int, mesh: str, user: Wrap | Use) -> ir.Value:
+        """Returns `value` for a user that needs it on `mesh`."""
+        found = self.from_calls.get((value, user))
+        if found is not None:
+            return found
+        places = self.places.get(value)
+        if places is None:
+            return self.function.values[value]
+        return places[mesh] if mesh in places else next(iter(places.values()))
+
+    def _rewrite_operands(self, node: Node) -> None:
+        for index, value in enumerate(node.operands):
+            if value in self.places or (value, Use(node, index)) in self.from_calls:
+                mesh = mesh_of(node.op.results[0]) or ""
+                node.op.operands[index] = self._take(value, mesh, Use(node, index))
+
+    def _create(self, wrap: Wrap, last: Node) -> None:
+        """Creates the fragment of `wrap`, which returns the results of its `last` computation."""
+        ip, loc = ir.InsertionPoint(last.op), last.op.location
+        types = [self.types[value] for value in last.results]
+        fragment = ir.Operation.create(
+            "mpmd.fragment",
+            results=[mesh_tensor_type(wrap.mesh, type_) for type_ in types],
+            operands=[
+                assign(self._take(value, wrap.mesh, wrap), wrap.mesh, None, ip, loc)
+                for value, _ in wrap.slots
+            ],
+            attributes={
+                "mesh_name": ir.StringAttr.get(wrap.mesh),
+                "origin": origins_attribute([]),
+                "mpmd.inferred_by": strings_attribute(["infer_mesh_wrap_meshless_ops"]),
+            },
+            regions=1,
+            ip=ip,
+            loc=loc,
+        )
+        for number, type_, result in zip(last.results, types, fragment.results, strict=True):
+            made = unassign(result, type_, ip, loc)
+            self.places.setdefault(number, {})[wrap.mesh] = made
+        self._fill(fragment.regions[0], wrap, last)
+
+    def _fill(self, region: ir.Region, wrap: Wrap, last: Node) -> None:
+        outer = self.function.values
+        types = [self.types[value] for value, _ in wrap.slots]
+        block = region.blocks.append(*types, arg_locs=[last.op.location] * len(types))
+        taken: dict[Node, list[tuple[int, ir.Value]]] = {}
+        for (value, taker), argument in zip(wrap.slots, block.arguments, strict=True):
+            taken.setdefault(taker, []).append((value, argument))
+        inside: dict[int, ir.Value] = {}
+        for node in reversed(wrap.members):
+            if self.plan.copies[node] == 1:
+                block.append(node.op)
+                self.moved.add(node)
+                op = node.op
+            else:
+                op = node.op.clone(ip=ir.InsertionPoint(block))
+            local = {outer[v]: inside[v] for v in inputs(node) if v in inside}
+            local.update({outer[value]: argument for value, argument in taken.get(node, ())})
+            replace_operands(op, local)
+            erase_attributes(op, USE_SET, SRC_SET)
+            inside.update(zip(node.results, op.results, strict=True))
+        ir.Operation.create(
+            "mpmd.return",
+            operands=[inside[value] for value in last.results],
+            ip=ir.InsertionPoint(block),
+            loc=last.op.location,
+        )
+
+    def _rewrite_call(self, node: Node, signature: _Signature) -> None:
+        old, ip, loc = node.op, ir.InsertionPoint(node.op), node.op.location
+        assigned = [
+            [
+                assign(self._take(value, mesh, Use(node, index, mesh)), mesh, None, ip, loc)
+                for mesh in signature.arguments[index]
+            ]
+            or [old.operands[index]]
+            for index, value in enumerate(node.operands)
+        ]
+        types = [
+            [mesh_tensor_type(mesh, result.type) for mesh in meshes] or [result.type]
+            for meshes, result in zip(signature.results, old.results, strict=True)
+        ]
+        call = ir.Operation.create(
+            CALL,
+            results=_copies_last(types),
+            operands=_copies_last(assigned),
+            attributes=dict(old.attributes.items()),
+            ip=ip,
+            loc=loc,
+        )
+        copies = _copy_numbers(signature.results)
+        for index, meshes in enumerate(signature.results):
+            if not meshes:
+                old.results[index].replace_all_uses_with(call.results[index])
+                self.places[node.results[index]] = {"": call.results[index]}
+                continue
+            where = dict(zip(meshes, [index, *copies[index]], strict=True))
+            for user in self.plan.users_of(node.results[index]):
+                number = where.get(self._mesh_of(user), index)
+                made = unassign(call.results[number], old.results[index].type, ip, loc)
+                self.from_calls[node.results[index], user] = made
+        self.replaced.append(old)
+
+    def _mesh_of(self, user: Wrap | Use) -> str:
+        if isinstance(user, Wrap) or user.mesh or user.node is None:
+            return user.mesh
+        results = user.node.op.results
+        return (mesh_of(results[0]) or "") if len(results) else ""
+
+    def _split_arguments(self) -> None:
+        """Makes an argument of a callee one a mesh."""
+        body, block = self.function.body, self.function.body.block
+        meshes = self.signatures[self.function.name].arguments
+        ip = ir.InsertionPoint.at_block_begin(block)
+        loc = ir.Location.unknown()
+        copies = _copy_numbers(meshes)
+        types = [self.types[argument] for argument in body.arguments]
+        for type_, each in zip(types, meshes, strict=True):
+            for mesh in each[1:]:
+                block.add_argument(mesh_tensor_type(mesh, type_), loc)
+        for index, each in enumerate(meshes):
+            if each:
+                numbers = [index, *copies[index]]
+                block.arguments[index].set_type(mesh_tensor_type(each[0], types[index]))
+                self.places[body.arguments[index]] = {
+                    mesh: unassign(block.arguments[number], types[index], ip, loc)
+                    for mesh, number in zip(each, numbers, strict=True)
+                }
+        _note_copies(self.function.op, "arg_attrs", copies)
+
+    def _split_results(self) -> None:
+        """Makes a result of a callee one a mesh."""
+        meshes = self.signatures[self.function.name].results
+        ip = ir.InsertionPoint.at_block_terminator(self.function.body.block)
+        last = ip.ref_operation.operation
+        returned = []
+        for index, value in enumerate(self.function.body.returned):
+            uses = [Use(None, index, mesh) for mesh in meshes[index] or ("",)]
+            taken = [self._take(value, use.mesh, use) for use in uses]
+            if meshes[index]:
+                taken = [
+                    assign(each, use.mesh, None, ip, last.location)
+                    for each, use in zip(taken, uses, strict=True)
+                ]
+            returned.append(taken)
+        ir.Operation.create(
+            last.name, operands=_copies_last(returned), ip=ip, loc=last.location
+        )
+        last.erase()
+        _note_copies(self.function.op, "res_attrs", _copy_numbers(meshes))
+
+
+def _copies_last(values: Sequence[Sequence[Any]]) -> list[Any]:
+    """Returns the first of each group, then the further ones."""
+    return [each[0] for each in values] + [value for each in values for value in each[1:]]
+
+
+def _copy_numbers(meshes: Sequence[Sequence[str]]) -> list[list[int]]:
+    """Returns where the further values of each group are, if they come last."""
+    free = itertools.count(len(meshes))
+    return [[next(free) for _ in each[1:]] for each in meshes]
+
+
+def _note_copies(op: ir.Operation, where: str, copies: Sequence[Sequence[int]]) -> None:
+    if any(copies):
+        found = argument_dictionaries(op, where, len(copies))
+        for dictionary, numbers in zip(found, copies, strict=True):
+            if numbers:
+                dictionary["mpmd.copies"] = ir.DenseI64ArrayAttr.get(numbers)
+        found.extend({} for numbers in copies for _ in numbers)
+        op.attributes[where] = ir.ArrayAttr.get([ir.DictAttr.get(each) for each in found])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from mpmd.passes.base import Pass, Pipeline, option
@@ -23,14 +23,16 @@ from mpmd.passes.optimize.rule_based_schedule import RuleBasedSchedule
 from mpmd.passes.optimize.verify_stage_merging import VerifyStageMerging
 
 
-def _order(schedule: str) -> str:
-    """Returns what the scheduler is told: the name of a schedule, unless it is a table."""
-    return schedule if schedule.startswith("table:") else f"builtin:{schedule}"
+def _scheduler(schedule: str, remove_control_dependencies: bool) -> PipelineScheduler:
+    """Returns the scheduler for the name of a schedule, or for a table; raises OptionError."""
+    order = schedule if schedule.startswith("table:") else f"builtin:{schedule}"
+    checked = PipelineScheduler.parse({"must-happen-before": order})
+    return replace(checked, remove_control_dependencies=remove_control_dependencies)
 
 
 def _parse_schedule(text: str) -> str:
     """Checks the name of a schedule; raises ValueError."""
-    PipelineScheduler.parse({"must-happen-before": _order(text)})
+    _scheduler(text, True)
     return text
 
 
@@ -103,7 +105,7 @@ class OptimizePipeline(Pipeline):
         order: Pass = (
             RuleBasedSchedule(self.schedule_rules, done)
             if self.schedule_rules
-            else PipelineScheduler(_order(self.pipeline_schedule), done)
+            else _scheduler(self.pipeline_schedule, done)
         )
         return [order, *([RuleBasedMerge(self.rules)] if self.rules else [])]
 

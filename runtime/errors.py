@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from mpmd.errors import ArgumentError, MpmdError
 
-class LoadError(ValueError):
+__all__ = ["ArgumentError", "ExecutionError", "LoadError", "StepCancelled"]
+
+
+class LoadError(MpmdError, ValueError):
     """The program cannot run on these devices, or not at all."""
 
 
-class ArgumentError(ValueError):
-    """An argument does not fit the program. Nothing has run, and nothing was donated."""
-
-
-class ExecutionError(RuntimeError):
+class ExecutionError(MpmdError, RuntimeError):
     """A step failed. The message names program, step, fragment and mesh; the cause is chained.
 
     Other steps, and other programs, are not affected. Arguments that the step had donated are gone.
@@ -19,4 +19,4 @@ class ExecutionError(RuntimeError):
 
 
 class StepCancelled(ExecutionError):
-    """The step was given up, by an interrupt, or because its program was closed."""
+    """The step was given up because the caller was interrupted."""

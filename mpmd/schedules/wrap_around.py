@@ -19,14 +19,16 @@ def parallel_pipelines_with_wrap_around(
     """
     num_stages = num_meshes * stages_per_mesh
     microbatch = np.arange(num_microbatches)
-    stage = np.arange(num_stages)[:, None]
-    placement = (stage + microbatch) % num_meshes
+    round_ = np.arange(stages_per_mesh)[:, None] * num_meshes
+    group = 2 * num_stages * (microbatch // num_meshes)
     rows = []
     for mesh in range(num_meshes):
         line = Line(num_microbatches)
-        stages, microbatches = np.nonzero(placement == mesh)
-        group = 2 * num_stages * (microbatches // num_meshes)
-        line.add(stages, Kind.F, microbatches, group + stages)
-        line.add(stages, Kind.B, microbatches, group + 2 * num_stages - 1 - stages)
+        stages = round_ + (mesh - microbatch) % num_meshes
+        microbatches = np.broadcast_to(microbatch, stages.shape)
+        line.add(stages.ravel(), Kind.F, microbatches.ravel(), (group + stages).ravel())
+        backward_key = group + 2 * num_stages - 1 - stages
+        line.add(stages.ravel(), Kind.B, microbatches.ravel(), backward_key.ravel())
         rows.append(line.codes())
+    placement = (np.arange(num_stages)[:, None] + microbatch) % num_meshes
     return Schedule(rows, placement, num_microbatches, "ParallelPipelinesWithWrapAround")

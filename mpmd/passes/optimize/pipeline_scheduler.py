@@ -42,6 +42,13 @@ def _read_table(text: str) -> Schedule:
     return schedule
 
 
+def order_option(schedule: str | Schedule) -> str:
+    """Returns the value of `must-happen-before` for the name of a schedule or a schedule."""
+    if isinstance(schedule, str):
+        return _parse(_BUILTIN + schedule)
+    return _TABLE + " | ".join(" ".join(map(str, row)) for row in schedule)
+
+
 @dataclass(frozen=True)
 class PipelineScheduler(FunctionPass):
     """Orders the fragments of every mesh by a pipeline schedule.

@@ -7,7 +7,7 @@ import pytest
 from mpmd.dialect._jaxlib import ir, make_context
 from mpmd.dialect.functions import entry_block
 from mpmd.passes.optimize._scheduling_units import scheduling_units
-from mpmd.passes.optimize.pipeline_scheduler import PipelineScheduler
+from mpmd.passes.optimize.pipeline_scheduler import PipelineScheduler, order_option
 from mpmd.passes.runner import run_passes
 from mpmd.schedules import build
 from mpmd.schedules.registry import FAMILIES
@@ -104,11 +104,16 @@ def test_order_is_the_schedules(name, split):
             assert scheduled(text, f"builtin:{name}") == expected
 
 
-def test_a_table_is_followed():
+def test_a_schedule_of_the_users_is_followed():
     schedule = build("1F1B", 2, 3)
-    table = " | ".join(" ".join(map(str, row)) for row in schedule)
     text = program(schedule, False, random.Random(1))
-    assert scheduled(text, f"table:{table}") == list(schedule)
+    assert scheduled(text, order_option(schedule)) == list(schedule)
+
+
+def test_order_option_of_a_name():
+    assert order_option("none") == "builtin:None"
+    with pytest.raises(ValueError, match="no schedule '2F2B'"):
+        order_option("2F2B")
 
 
 def test_call_counters_need_not_start_at_zero():

@@ -79,7 +79,11 @@ class FragmentModules:
         references = self._references.get(name)
         if references is None:
             op = self._symbols[name]
-            text = "" if op.name == "sdy.mesh" else op.get_asm(assume_verified=True)
+            text = (
+                ""
+                if op.name == "sdy.mesh"
+                else op.get_asm(use_local_scope=True, assume_verified=True)
+            )
             names = dict.fromkeys(_unquote(*groups) for groups in _SYMBOL.findall(text))
             references = self._references[name] = [
                 each for each in names if each in self._symbols and each != name

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.attributes import Origin, int_attribute
-from mpmd.dialect.fragment import Fragment
+from mpmd.dialect.fragment import Bodies, Fragment
 from mpmd.dialect.functions import callee_name
 from mpmd.passes.export._value_attributes import ARG, RES, says_nothing
 
@@ -54,8 +54,8 @@ def collect_programs(fragments: Sequence[Fragment], bodies: EqualBodies) -> list
 class EqualBodies:
     """Finds which body functions of a module compute the same, by their text."""
 
-    def __init__(self, functions: dict[str, ir.Operation]) -> None:
-        self._functions = functions
+    def __init__(self, bodies: Bodies) -> None:
+        self._bodies = bodies
         self._first_of_text: dict[str, str] = {}
         self._same: dict[str, str] = {}
 
@@ -63,7 +63,7 @@ class EqualBodies:
         """Returns the first function asked for whose body equals that of function `name`."""
         found = self._same.get(name)
         if found is None:
-            text = _text_without_name(self._functions[name])
+            text = _text_without_name(self._bodies.function(name))
             found = self._same[name] = self._first_of_text.setdefault(text, name)
         return found
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir
-from mpmd.dialect.attributes import Origin, parse_attribute
+from mpmd.dialect.attributes import Origin
 from mpmd.dialect.diagnostics import report
-from mpmd.dialect.fragment import fragments
+from mpmd.dialect.fragment import Bodies, Fragment, fragments
 from mpmd.dialect.functions import (
     callee_name,
     entry_block,
@@ -20,7 +20,8 @@ from mpmd.dialect.functions import (
     topology_of,
 )
 from mpmd.passes.base import Pass, option
-from mpmd.passes.export._program_functions import become_program, call_program, outline
+from mpmd.passes.common._outlining import Outliner
+from mpmd.passes.export._program_functions import become_program, call_program
 from mpmd.passes.export._programs import (
     EqualBodies,
     Program,
@@ -55,56 +56,61 @@ class LowerToFragmentCalls(Pass):
 
     def run(self, module: ir.Operation) -> None:
         """Lowers all fragments of `module`."""
-        by_name = {symbol_name(func): func for func in functions(module)}
-        callers = [func for func in by_name.values() if is_mpmd_function(func)]
-        shapes = {
-            mesh: parse_attribute(f"#sdy.mesh{shape}")
-            for func in callers
-            for mesh, shape in topology_of(func).items()
-        }
-        block = module.regions[0].blocks[0]
-        calls = []
-        for func in callers:
-            for fragment in fragments(entry_block(func)):
-                if not fragment.is_call:
-                    shape = shapes[fragment.mesh]
-                    calls.append(outline(fragment, block, shape, by_name))
-                elif is_private(by_name[callee_name(fragment.op)]):
-                    calls.append(fragment)
-        programs = collect_programs(calls, EqualBodies(by_name))
+        bodies = Bodies(module)
+        calls = _outlined(module, bodies)
+        programs = collect_programs(calls, EqualBodies(bodies))
         in_training = is_training(calls)
-        _make_functions(module, programs, by_name, shapes, in_training)
+        _make_functions(module, programs, bodies, in_training)
         if self.verbose_logging:
             _report(programs, in_training)
         for program in programs:
             call_program(program)
 
 
+def _outlined(module: ir.Operation, bodies: Bodies) -> list[Fragment]:
+    """Gives each fragment of `module` a body function; returns the calls that are to be lowered."""
+    outliner = Outliner(bodies)
+    calls = []
+    for func in functions(module):
+        if not is_mpmd_function(func):
+            continue
+        meshes = topology_of(func)
+        for fragment in fragments(entry_block(func)):
+            if not fragment.is_call:
+                calls.append(outliner.outline(fragment, meshes[fragment.mesh]))
+            elif is_private(bodies.function(callee_name(fragment.op))):
+                calls.append(fragment)
+    return calls
+
+
 def _make_functions(
-    module: ir.Operation,
-    programs: Sequence[Program],
-    by_name: dict[str, ir.Operation],
-    shapes: dict[str, ir.Attribute],
-    in_training: bool,
+    module: ir.Operation, programs: Sequence[Program], bodies: Bodies, in_training: bool
 ) -> None:
     """Makes the function of each program out of its body, and erases the bodies left over."""
     block = module.regions[0].blocks[0]
-    attributes = module.attributes
-    of_module = symbol_name(module) if "sym_name" in attributes else "main"
-    bodies = {callee_name(each.op) for program in programs for each in program.fragments}
-    names = set(by_name) - bodies
-    taken: set[str] = set()
+    of_module = symbol_name(module) if "sym_name" in module.attributes else "main"
+    called = {callee_name(each.op) for program in programs for each in program.fragments}
+    names = set(_symbols(block))
+    # A finished program may have the body of a fragment: its function is not to be taken.
+    finished = {name for name in called if not is_private(bodies.function(name))}
+    taken = set(finished)
     for number, program in enumerate(programs):
         name = _unique(program_name(program, number, in_training, of_module), names)
-        func = by_name[program.body]
+        func = bodies.function(program.body)
         if program.body in taken:
             func = func.clone(ip=ir.InsertionPoint(block)).operation
         else:
             block.append(func)
         taken.add(program.body)
-        become_program(func, name, program, shapes[program.first.mesh])
-    for name in bodies - taken:
-        by_name[name].erase()
+        become_program(func, name, program)
+    for name in called - taken:
+        bodies.function(name).erase()
+
+
+def _symbols(block: ir.Block) -> Iterator[str]:
+    for op in block.operations:
+        if "sym_name" in op.operation.attributes:
+            yield symbol_name(op.operation)
 
 
 def _unique(hint: str, names: set[str]) -> str:

@@ -63,6 +63,8 @@ def partition(
         ),
         ShardingPropagationPipeline(),
         ExportPipeline(
+            # What carries no label is the user's program too.
+            fail_on_inferred_fragments=False,
             copy_constants=get("mpmd_copy_constant_creation_from_producer_to_consumer", False),
             merge_transfers=get("mpmd_apply_merge_transfers_pass", False),
         ),

@@ -78,6 +78,9 @@ class ImportPipeline(Pipeline):
     enable_heterogeneous_meshes: bool = option(
         False, "Give every mesh of the topology a sharding mesh of its own."
     )
+    outline_bodies: bool = option(
+        False, "Turn region fragments into calls of shared functions before calls are inlined."
+    )
 
     def passes(self) -> list[Pass]:
         return [
@@ -174,7 +177,7 @@ class ImportPipeline(Pipeline):
         return [
             # Before calls are inlined, so that a microbatch is a few calls and not a copy of all
             # bodies.
-            _named("mpmd-outline-fragments"),
+            *([_named("mpmd-outline-fragments")] if self.outline_bodies else []),
             _named("mpmd-call-inline"),
             # The callees are not called any more.
             CppPass("symbol-dce"),

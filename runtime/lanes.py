@@ -144,7 +144,8 @@ class Registry:
             lane.join(timeout=_DRAIN_TIMEOUT)
             merged.in_flight.extend(lane.in_flight)
         self._lane_of.update(dict.fromkeys(merged.devices, merged))
-        self.generation += 1
+        if lanes:
+            self.generation += 1
 
 
 REGISTRY = Registry()

@@ -6,6 +6,7 @@ become programs and copies, donation is checked, results that would share an arr
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -143,7 +144,7 @@ class _Planner:
         if not _same_layout(plan.source, plan.sent):
             last = plan.source.devices == plan.target.devices
             sent = target if last else self._value(plan.sent)
-            self._add(self._reshard_run(source, sent))
+            self._add(self._reshard_run((source,), (sent,)))
         if plan.sent.devices == plan.received.devices:
             return
         direct = _same_layout(plan.received, plan.target)
@@ -153,34 +154,44 @@ class _Planner:
         self._add(Copy(sent, received, None if whole else plan.picks, plan.sent.devices))
         if not direct:
             # Only when it is used: until then the destination has other things to do.
-            self.late[target] = self._reshard_run(received, target)
+            self.late[target] = self._reshard_run((received,), (target,))
             self.group_of[target] = self.group_of[received]
 
-    def _reshard_run(self, source: int, target: int, donate: bool = False) -> Run:
-        before, after = self.types[source], self.types[target]
+    def _reshard_run(
+        self, sources: tuple[int, ...], targets: tuple[int, ...], donate: bool = False
+    ) -> Run:
+        before, after = ([self.types[value] for value in ends] for ends in (sources, targets))
         module = reshard_module(before, after, donate)
-        fragment = self._fragment(module, before.devices, (before,), (after,))
-        mesh = self.mesh_of.get(before.devices, f"devices {list(before.devices)}")
-        return Run(fragment, (source,), (target,), mesh, before.devices)
+        devices = before[0].devices
+        fragment = self._fragment(module, devices, tuple(before), tuple(after))
+        mesh = self.mesh_of.get(devices, f"devices {list(devices)}")
+        return Run(fragment, sources, targets, mesh, devices)
 
     def _results(self) -> tuple[int, ...]:
         """Gives every result an array of its own; a returned argument must not be the argument."""
         self._need(self.program.results)
         self.groups.append([])
+        uses = collections.Counter(self.program.results)
+        taken_over: dict[tuple[int, ...], list[tuple[int, int]]] = {}
+        seen: set[int] = set()
         results: list[int] = []
         for value in self.program.results:
             self._check_alive(value, "the result")
+            is_argument = value < self.program.num_arguments
             own = value
-            if value < self.program.num_arguments or value in results:
+            if is_argument or value in seen:
                 own = self._value(self.types[value])
-                free = value < self.program.num_arguments and self.program.donated[value]
-                once = self.program.results.count(value) == 1
-                if free and once:
-                    # Takes over the memory: a program that aliases its result to its argument.
-                    self._add(self._reshard_run(value, own, donate=True))
+                devices = self.types[value].devices
+                if is_argument and self.program.donated[value] and uses[value] == 1:
+                    taken_over.setdefault(devices, []).append((value, own))
                 else:
-                    self._add(Copy(value, own, None, self.types[value].devices))
+                    self._add(Copy(value, own, None, devices))
+            seen.add(value)
             results.append(own)
+        for pairs in taken_over.values():
+            # One program for all, that aliases its results to its arguments and so moves nothing.
+            sources, targets = zip(*pairs, strict=True)
+            self._add(self._reshard_run(sources, targets, donate=True))
         return tuple(results)
 
     def _need(self, values: Sequence[int]) -> None:

@@ -7,6 +7,7 @@ destination devices; all three are asynchronous.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mpmd.dialect.ifrt import DEVICE_MESH, ArrayType, FragmentModule, ShardingParam, device_mesh
@@ -64,19 +65,27 @@ def pick_shards(source: ArrayType, target: ArrayType) -> tuple[int, ...]:
     return tuple(picks)
 
 
-def reshard_module(source: ArrayType, target: ArrayType, donate: bool = False) -> FragmentModule:
-    """Returns a program that takes an array from one layout to another on the same devices."""
-    tensor = source.tensor_text()
-    before, after = (
-        f"sdy.sharding = {end.sharding.sdy_text(DEVICE_MESH)}" for end in (source, target)
-    )
-    alias = "tf.aliasing_output = 0 : i32, " if donate else ""
+def reshard_module(
+    sources: Sequence[ArrayType], targets: Sequence[ArrayType], donate: bool = False
+) -> FragmentModule:
+    """Returns a program that takes arrays from one layout to another on the same devices."""
+    tensors = [source.tensor_text() for source in sources]
+    arguments, results = [], []
+    for index, (source, target) in enumerate(zip(sources, targets, strict=True)):
+        before, after = (
+            f"sdy.sharding = {end.sharding.sdy_text(DEVICE_MESH)}" for end in (source, target)
+        )
+        alias = f"tf.aliasing_output = {index} : i32, " if donate else ""
+        arguments.append(f"%arg{index}: {tensors[index]} {{{alias}{before}}}")
+        results.append(f"{tensors[index]} {{{after}}}")
+    names = ", ".join(f"%arg{index}" for index in range(len(sources)))
+    num_devices = len(sources[0].devices)
     text = (
-        f"module {{\n  {device_mesh(len(source.devices))}\n"
-        f"  func.func public @main(%arg0: {tensor} {{{alias}{before}}}) -> ({tensor} {{{after}}}) "
-        f"{{\n    return %arg0 : {tensor}\n  }}\n}}\n"
+        f"module {{\n  {device_mesh(num_devices)}\n"
+        f"  func.func public @main({', '.join(arguments)}) -> ({', '.join(results)}) {{\n"
+        f"    return {names} : {', '.join(tensors)}\n  }}\n}}\n"
     )
-    return FragmentModule("mpmd.reshard", text, len(source.devices), has_host_callback=False)
+    return FragmentModule("mpmd.reshard", text, num_devices, has_host_callback=False)
 
 
 def _laid_out(end: ArrayType, sharding: ShardingParam, num_devices: int) -> ArrayType:

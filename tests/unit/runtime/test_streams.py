@@ -106,6 +106,15 @@ def test_resharding_plans(source, target, layouts):
     assert [sent[pick] for pick in plan.picks] == received
 
 
+def test_donated_arguments_that_are_returned_move_nothing():
+    program = ProgramText()
+    values = [program.argument(on_first("8xf32", M0), donated=True) for _ in range(3)]
+    plan = plan_of(program.text(*values))
+    (step,) = plan.steps
+    assert step.inputs == (0, 1, 2)
+    assert plan.fragments[step.fragment].module.text.count("tf.aliasing_output") == 3
+
+
 def random_program(rng):
     meshes = [(0, 1), (2, 3), (4, 5), (6, 7)]
     program = ProgramText()

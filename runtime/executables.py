@@ -111,11 +111,11 @@ class Compiler:
             rebound = loaded is not None
             if loaded is None:
                 loaded = self._compile(fragment, devices)
-            _check_shardings(loaded, fragment)
             executable = Executable(loaded, code)
             with _lock:
                 executable = _bound.setdefault(key, executable)
                 _any_of_code.setdefault(code, executable)
+        _check_shardings(executable.loaded, fragment)
         self._report(fragment.module.name, total, time.monotonic() - start, rebound)
         return executable
 

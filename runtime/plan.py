@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from mpmd.dialect import ifrt
 from mpmd.dialect.ifrt import ArrayType, FragmentModule
@@ -91,8 +92,8 @@ class _Planner:
         self.late: dict[int, Run] = {}
         self.consumed: dict[int, str] = {}
         self.fragments: list[BoundFragment] = []
-        self.numbers: dict[tuple[str, tuple[int, ...]], int] = {}
-        self.modules: dict[tuple, int] = {}
+        self.numbers: dict[tuple[Any, ...], int] = {}
+        self.modules: dict[tuple[Any, ...], int] = {}
         self.mesh_of: dict[tuple[int, ...], str] = {}
 
     def plan(self) -> Plan:
@@ -237,7 +238,8 @@ class _Planner:
         inputs: tuple[ArrayType, ...],
         outputs: tuple[ArrayType, ...],
     ) -> int:
-        key = (module.text, devices)
+        # Types are part of it: each must be checked against the shardings of the compiled code.
+        key = (module.text, devices, inputs, outputs)
         if key not in self.numbers:
             self.numbers[key] = len(self.fragments)
             self.fragments.append(BoundFragment(module, devices, inputs, outputs))

@@ -291,5 +291,6 @@ def test_collectives_and_bitwise_repeats():
 
 def test_fragments_with_other_shardings_than_the_program_are_refused():
     text = shardy_program().replace("2x2 to [1, 0] on 2x2", "2x2 to [0] on 4")
-    with pytest.raises(rt.LoadError, match=r"argument 1 of fragment .* with another sharding"):
-        rt.load(text)
+    for _ in range(2):  # the second time the code is known
+        with pytest.raises(rt.LoadError, match=r"argument 1 of fragment .* with another sharding"):
+            rt.load(text)

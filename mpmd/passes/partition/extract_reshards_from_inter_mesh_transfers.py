@@ -30,6 +30,7 @@ from mpmd.dialect.shardings import (
     unreduced_axes,
 )
 from mpmd.passes.base import Pass
+from mpmd.passes.partition._meshes import SharedMesh, shared_mesh
 from mpmd.passes.partition._reshard import create_reshard
 
 
@@ -62,7 +63,7 @@ class ExtractReshardsFromInterMeshTransfers(Pass):
             if is_distributed(func) and "topology" in func.attributes:
                 shapes = topology_of(func)
                 if len({shape.axes for shape in shapes.values()}) == 1:
-                    _Extraction(func, bodies, shapes).run()
+                    _Extraction(func, bodies, shapes, shared_mesh(module, shapes)).run()
 
 
 @dataclass
@@ -70,6 +71,7 @@ class _Extraction:
     func: ir.Operation
     bodies: Bodies
     shapes: dict[str, MeshShape]
+    mesh: SharedMesh | None
     arguments: list[ir.Attribute | None] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -110,11 +112,19 @@ class _Extraction:
         shape = shape_of(value)
         return local_elements(target, shape, sizes) < local_elements(source, shape, sizes)
 
+    def as_one_of(self, value: ir.Value, sharding: ir.Attribute | None) -> ir.Attribute | None:
+        """Returns `sharding`, of a value on another mesh, as one of the mesh of `value`."""
+        if sharding is None or self.mesh is None:
+            return sharding
+        mesh = mesh_of(value)
+        assert mesh is not None
+        return self.mesh.fitted(self.mesh.shared(sharding), mesh, shape_of(value))
+
     def insert_before(self, transfer: ir.Operation, sharding: ir.Attribute | None) -> None:
         """Reshards the operand of one transfer, for it alone."""
-        reshard = create_reshard(
-            self.bodies, transfer.operands[0], sharding, ir.InsertionPoint(transfer)
-        )
+        value = transfer.operands[0]
+        own = self.as_one_of(value, sharding)
+        reshard = create_reshard(self.bodies, value, own, ir.InsertionPoint(transfer))
         transfer.operands[0] = reshard.results[0]
 
     def reshard_on_producer(
@@ -127,9 +137,9 @@ class _Extraction:
         if isinstance(value, ir.BlockArgument) or not Fragment.of(value.owner.operation):
             self.insert_before(transfer, target)
             return
-        assert target is not None, "an unsplit value has no smaller shards"
-        producer = value.owner.operation
-        set_sharding(producer, OUT, ir.OpResult(value).result_number, target)
+        own = self.as_one_of(value, target)
+        assert own is not None, "an unsplit value has no smaller shards"
+        set_sharding(value.owner.operation, OUT, ir.OpResult(value).result_number, own)
         others = [use for use in _other_users(value) if use.owner.operation != transfer]
         self.restore(value, others, source)
 
@@ -139,12 +149,13 @@ class _Extraction:
         source: ir.Attribute | None,
         target: ir.Attribute | None,
     ) -> None:
-        set_transfer_sharding(transfer, source)
         value = transfer.results[0]
-        if source is not None:
+        own = self.as_one_of(value, source)
+        set_transfer_sharding(transfer, own)
+        if own is not None:
             for use in value.uses:
                 if Fragment.of(use.owner):
-                    set_sharding(use.owner.operation, IN, use.operand_number, source)
+                    set_sharding(use.owner.operation, IN, use.operand_number, own)
         self.restore(value, _other_users(value), target)
 
     def restore(

@@ -132,7 +132,11 @@ class _Propagation:
         for slot, own, extended in zip(flow.arguments, arguments, propagated, strict=True):
             found[slot] = (own and self.mesh.shared(own)) or extended or known.get(flow.find(slot))
         fitted = [each and self._fitted(slot, each) for slot, each in enumerate(found)]
-        _set_given(self.func, "arg_attrs", [fitted[slot] for slot in flow.arguments])
+        # What only fragments take is known from them, and can be used by many.
+        boundary = zip(flow.arguments, arguments, propagated, strict=True)
+        _set_given(
+            self.func, "arg_attrs", [(own or more) and fitted[slot] for slot, own, more in boundary]
+        )
         _set_given(self.func, "res_attrs", results)
         self._write(fitted)
 
@@ -145,7 +149,7 @@ class _Propagation:
         `after` is what propagation made of them; None for one that another on a tied slot beat.
         """
         return [
-            own and (self._fitted(slot, extended) if extended else close_sharding(own))
+            own and self._fitted(slot, extended or self.mesh.shared(close_sharding(own)))
             for slot, own, extended in zip(slots, given, after, strict=True)
         ]
 

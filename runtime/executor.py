@@ -74,23 +74,17 @@ class LoadedProgram:
         prepared = self._prepared
         slots: list[Any] = prepared.signature.check(arrays)
         slots += self._padding
-        title = f"step {next(self._steps)} of {prepared.name}"
-        frame = self._submit(title, slots)
+        frame = self._submit(f"step {next(self._steps)} of {prepared.name}", slots)
         del slots
         try:
             return frame.results(self._results)
         except ExecutionError:
             raise
         except BaseException as error:
-            # An interrupt while waiting: lanes stop at their next instruction.
-            frame.fail(StepCancelled(f"{title} was interrupted by {type(error).__name__}"))
+            frame.fail(_cancelled(frame, error))
             raise
         finally:
-            WATCHDOG.forget(frame)
-            with self._state:
-                self._in_flight.discard(frame)
-                if self._closed:
-                    self._state.notify_all()
+            self._forget(frame)
 
     def _submit(self, title: str, slots: list[Any]) -> Frame:
         """Puts the step on all its lanes at once, so that all lanes see steps in one order."""
@@ -105,9 +99,22 @@ class LoadedProgram:
                 self._in_flight.add(frame)
             if self._prepared.stall_timeout is not None:
                 WATCHDOG.watch(frame, self._registry, self._prepared.stall_timeout)
-            for track in cut.tracks:
-                track.lane.submit(Part(frame, track))
+            try:
+                for track in cut.tracks:
+                    track.lane.submit(Part(frame, track))
+            except BaseException as error:
+                # Some lanes have their part and must not wait for those that never get theirs.
+                frame.fail(_cancelled(frame, error))
+                self._forget(frame)
+                raise
         return frame
+
+    def _forget(self, frame: Frame) -> None:
+        WATCHDOG.forget(frame)
+        with self._state:
+            self._in_flight.discard(frame)
+            if self._closed:
+                self._state.notify_all()
 
     def _cut(self) -> _Cut:
         registry, devices = self._registry, self._prepared.devices
@@ -177,3 +184,8 @@ class LoadedProgram:
         if self._closed:
             raise ExecutionError(f"{self._prepared.name} is closed")
         return [executable.loaded for executable in self._prepared.executables]
+
+
+def _cancelled(frame: Frame, error: BaseException) -> StepCancelled:
+    """Returns what ends a step whose caller was interrupted; lanes stop before what comes next."""
+    return StepCancelled(f"{frame.title} was interrupted by {type(error).__name__}")

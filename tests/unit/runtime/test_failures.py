@@ -1,5 +1,6 @@
 """What is refused at loading or on entry, and what happens when a step fails."""
 
+import dataclasses
 import gc
 import logging
 import threading
@@ -137,6 +138,27 @@ def test_an_interrupt_cancels_the_step(monkeypatch):
     assert isinstance(frames[0].error, rt.StepCancelled)
     monkeypatch.undo()
     np.testing.assert_array_equal(program(*put(program, X))[0], X * 4 + 3)
+
+
+def test_an_interrupt_before_all_lanes_have_their_part(monkeypatch):
+    program = rt.load(pipeline(depth=3))
+    arguments = put(program, X)
+    submitted = []
+    original = lanes.Lane.submit
+
+    def submit(lane, part):
+        if submitted:
+            raise KeyboardInterrupt
+        submitted.append(part)
+        original(lane, part)
+
+    # The last stage gets its part only, and would wait for the others.
+    program._current = dataclasses.replace(program._current, tracks=program._current.tracks[::-1])
+    monkeypatch.setattr(lanes.Lane, "submit", submit)
+    with pytest.raises(KeyboardInterrupt):
+        program(*arguments)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(program(*arguments)[0], ((X * 2 + 1) * 2 + 1) * 2 + 1)
 
 
 def test_close_frees_the_compiled_code():

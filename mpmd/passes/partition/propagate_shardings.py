@@ -16,6 +16,7 @@ from mpmd.dialect.functions import (
     is_distributed,
     is_mpmd_function,
     set_argument_attributes,
+    symbol_name,
     terminator,
     topology_of,
 )
@@ -63,7 +64,7 @@ class PropagateShardings(Pass):
         for func in functions(module):
             if is_mpmd_function(func) and is_distributed(func):
                 programs.append((func, shared_mesh(module, topology_of(func))))
-        if all(_is_plain(func, mesh) for func, mesh in programs):
+        if _has_main(module) and all(_is_plain(func, mesh) for func, mesh in programs):
             _sdy.propagate(module)
             return
         bodies = Bodies(module)
@@ -71,6 +72,12 @@ class PropagateShardings(Pass):
             if mesh is not None:
                 _take_shardings_from_types(func)
                 _Propagation(func, bodies, mesh).run()
+
+
+def _has_main(module: ir.Operation) -> bool:
+    """Tells whether Shardy finds where to start: it aborts where several functions are no `main`."""
+    names = [symbol_name(func) for func in functions(module)]
+    return len(names) == 1 or "main" in names
 
 
 def _is_plain(func: ir.Operation, mesh: SharedMesh | None) -> bool:

@@ -89,14 +89,16 @@ class _Sources:
 
 
 def _push_unassigns(block: ir.Block, calls: Sequence[ir.Operation], sources: _Sources) -> None:
-    """Starts a callee with an assign and unassign of every argument that comes from one mesh."""
+    """Starts a callee with an assign and unassign of every argument that comes from one mesh.
+
+    Where no fragment takes the argument there is nothing that a transfer could be made of.
+    """
     first, *others = (list(call.operands) for call in calls)
-    returns = terminator(block)
     for number, argument in enumerate(block.arguments):
         type_ = sources.type_on_mesh(first[number])
         if type_ is None or any(sources.type_on_mesh(each[number]) != type_ for each in others):
             continue
-        if all(use.owner.operation == returns for use in argument.uses):
+        if not any(use.owner.operation.name == ASSIGN for use in argument.uses):
             continue
         with ir.InsertionPoint.at_block_begin(block), ir.Location.unknown():
             assign = ir.Operation.create(ASSIGN, results=[type_], operands=[argument])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir
+from mpmd.dialect.fragment import erase_dead
 from mpmd.dialect.functions import entry_block, is_mpmd_function, terminator
 from mpmd.dialect.purity import is_pure
 from mpmd.passes.base import FunctionPass
@@ -42,6 +43,8 @@ class SimplifyNamedComputations(FunctionPass):
 
     def run_on_function(self, func: ir.Operation) -> None:
         block = entry_block(func)
+        # First, so that only what has an effect counts as a use.
+        erase_dead(block)
         _redirect_results(block)
         _drop_unused(block)
         _share_operands(block)
@@ -123,10 +126,14 @@ def _return_only(body: ir.Block, results: Sequence[int]) -> None:
     returned = list(last.operands)
     if len(results) == len(returned):
         return
+    barriers = {
+        value.owner.operation
+        for value in returned
+        if isinstance(value, ir.OpResult) and _argument_behind(value) is not None
+    }
     _replace_return(last, [returned[number] for number in results])
-    for value in set(returned):
-        if isinstance(value, ir.OpResult) and not _is_used(value):
-            _narrow_barrier(value.owner.operation)
+    for barrier in barriers:
+        _narrow_barrier(barrier)
 
 
 def _replace_return(last: ir.Operation, values: Sequence[ir.Value]) -> None:
@@ -136,9 +143,9 @@ def _replace_return(last: ir.Operation, values: Sequence[ir.Value]) -> None:
 
 
 def _narrow_barrier(op: ir.Operation) -> None:
-    """Takes the values that nothing uses any more out of a barrier, which would keep them alive."""
+    """Takes what passed through a barrier out of it, which would keep the argument alive."""
     kept = [number for number, result in enumerate(op.results) if _is_used(result)]
-    if op.name != BARRIER or not kept:
+    if not kept:
         return
     narrowed = ir.Operation.create(
         BARRIER,

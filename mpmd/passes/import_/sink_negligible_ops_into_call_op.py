@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir
+from mpmd.dialect.fragment import erase_dead
 from mpmd.dialect.functions import (
     calls_by_callee,
     entry_block,
     functions,
+    is_entry_point,
     is_mpmd_function,
     symbol_name,
 )
@@ -33,22 +35,28 @@ class SinkNegligibleOpsIntoCallOp(Pass):
         %0 = mpmd.call @f(%x)
         %1 = mpmd.call @f(%0)        // @f makes the constant itself
 
-    All calls have to pass the result of one and the same operation.
+    All calls have to pass the result of one and the same operation. What is unused then goes.
     """
 
     name: ClassVar[str] = "mpmd-sink-negligible-ops-into-call-op"
 
     def run(self, module: ir.Operation) -> None:
         by_name = {symbol_name(func): func for func in functions(module)}
-        for callee, calls in calls_by_callee(module).items():
-            if is_mpmd_function(by_name[callee]):
-                _sink(by_name[callee], calls)
+        sunk = [
+            _sink(by_name[callee], calls)
+            for callee, calls in calls_by_callee(module).items()
+            if is_mpmd_function(by_name[callee])
+        ]
+        if any(sunk):
+            for func in filter(is_entry_point, by_name.values()):
+                erase_dead(entry_block(func))
 
 
-def _sink(callee: ir.Operation, calls: Sequence[ir.Operation]) -> None:
+def _sink(callee: ir.Operation, calls: Sequence[ir.Operation]) -> bool:
+    """Returns whether there was something to sink."""
     sunk = _common_makers(calls)
     if not sunk:
-        return
+        return False
     block = entry_block(callee)
     ip = ir.InsertionPoint.at_block_begin(block)
     for number, op in sunk.items():
@@ -56,9 +64,7 @@ def _sink(callee: ir.Operation, calls: Sequence[ir.Operation]) -> None:
     drop_arguments(callee, sunk.keys())
     for call in calls:
         rebuild_call(call, [v for number, v in enumerate(call.operands) if number not in sunk])
-    for op in set(sunk.values()):
-        if not any(True for _ in op.results[0].uses):
-            op.erase()
+    return True
 
 
 def _common_makers(calls: Sequence[ir.Operation]) -> dict[int, ir.Operation]:

@@ -45,21 +45,23 @@ func.func @main(%x: !m1, %y: !m2) -> (tensor<8xf32>, tensor<8xf32>) attributes {
   %1 = mpmd.unassign {origin = "b"} %y : (!m2) -> tensor<8xf32>
   %2 = mpmd.call @different_meshes(%0) : (tensor<8xf32>) -> tensor<8xf32>
   %3 = mpmd.call @different_meshes(%1) : (tensor<8xf32>) -> tensor<8xf32>
-  %4 = mpmd.call @only_returned(%0) : (tensor<8xf32>) -> tensor<8xf32>
+  %4 = mpmd.call @never_assigned(%0) : (tensor<8xf32>) -> tensor<8xf32>
   return %3, %4 : tensor<8xf32>, tensor<8xf32>
 }
 
 // CHECK-LABEL: func private @different_meshes
-// CHECK-NEXT:    stablehlo.negate
+// CHECK-NEXT:    mpmd.assign {origin = "g"}
 func.func private @different_meshes(%p: tensor<8xf32>) -> tensor<8xf32> attributes {topology = #topology} {
-  %0 = stablehlo.negate %p : tensor<8xf32>
-  return %0 : tensor<8xf32>
+  %0 = mpmd.assign {origin = "g"} %p : (tensor<8xf32>) -> !m2
+  %1 = mpmd.unassign {origin = "g"} %0 : (!m2) -> tensor<8xf32>
+  return %1 : tensor<8xf32>
 }
 
-// CHECK-LABEL: func private @only_returned
-// CHECK-NEXT:    return
-func.func private @only_returned(%p: tensor<8xf32>) -> tensor<8xf32> attributes {topology = #topology} {
-  return %p : tensor<8xf32>
+// CHECK-LABEL: func private @never_assigned
+// CHECK-NEXT:    stablehlo.negate
+func.func private @never_assigned(%p: tensor<8xf32>) -> tensor<8xf32> attributes {topology = #topology} {
+  %0 = stablehlo.negate %p : tensor<8xf32>
+  return %0 : tensor<8xf32>
 }
 
 // -----
@@ -87,8 +89,15 @@ func.func private @forward(%p: tensor<8xf32>) -> tensor<8xf32> attributes {topol
 // CHECK-SAME:    (%[[P:.*]]: tensor<8xf32>)
 // CHECK-NEXT:    %[[A:.*]] = mpmd.assign %[[P]] : (tensor<8xf32>) -> !mpmd.mesh_tensor<"m1", tensor<8xf32>>
 // CHECK-NEXT:    %[[U:.*]] = mpmd.unassign %[[A]]
-// CHECK-NEXT:    stablehlo.negate %[[U]]
+// CHECK-NEXT:    mpmd.fragment<mesh="m1", origin=["g"]> (%[[A]])
+// CHECK:         stablehlo.add %{{.*}}, %[[U]]
 func.func private @backward(%p: tensor<8xf32>) -> tensor<8xf32> attributes {topology = #topology} {
-  %0 = stablehlo.negate %p : tensor<8xf32>
-  return %0 : tensor<8xf32>
+  %0 = mpmd.assign {origin = "g"} %p : (tensor<8xf32>) -> !m1
+  %1 = mpmd.fragment<mesh="m1", origin=["g"]> (%0) (%a: tensor<8xf32>) {
+    %2 = stablehlo.negate %a : tensor<8xf32>
+    mpmd.return %2 : tensor<8xf32>
+  } : (!m1) -> !m1
+  %3 = mpmd.unassign {origin = "g"} %1 : (!m1) -> tensor<8xf32>
+  %4 = stablehlo.add %3, %p : tensor<8xf32>
+  return %4 : tensor<8xf32>
 }

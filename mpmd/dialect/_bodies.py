@@ -85,6 +85,10 @@ class Bodies:
         self._functions[name] = func
         return name
 
+    def erase(self, name: str) -> None:
+        """Erases a function that nothing refers to."""
+        self._functions.pop(name).erase()
+
     def recall(self, key: Hashable) -> Any:
         """Returns what was remembered under `key`, or None."""
         return self._memory.get(key)

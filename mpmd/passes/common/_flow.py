@@ -17,7 +17,7 @@ from mpmd.dialect.functions import callee_name, entry_block, functions, is_distr
 from mpmd.dialect.purity import is_pure
 from mpmd.passes.base import Pass
 
-TRANSFER, FOR = "mpmd.transfer", "mpmd.for"
+TRANSFER, FOR, MPMD_CALL = "mpmd.transfer", "mpmd.for", "mpmd.call"
 
 
 class Value:
@@ -75,8 +75,10 @@ class Node:
     """An operation of the function, or the fragment that several of them merge into."""
 
     __slots__ = (
+        "after_unit",
         "anchor",
         "attributes",
+        "before_unit",
         "erased",
         "following",
         "inputs",
@@ -107,6 +109,8 @@ class Node:
         self.own_slots: list[Slot] = []
         self.into: Node | None = None
         self.erased = False
+        self.after_unit = False
+        self.before_unit = False
         self.preceding: Node | None = None
         self.following: Node | None = None
         self.is_fragment = self.name in (REGION, CALL)
@@ -127,6 +131,11 @@ class Node:
     def is_inferred(self) -> bool:
         """Whether it is a fragment that no label of the user's contributed to."""
         return self.is_fragment and not self.origins
+
+    @property
+    def is_unit(self) -> bool:
+        """Whether it is something that a schedule orders: a user fragment, or calls of them."""
+        return self.name == MPMD_CALL or (self.is_fragment and bool(self.origins))
 
     def discardable(self) -> dict[str, ir.Attribute]:
         """Returns the attributes of a fragment that are not part of its definition."""
@@ -266,6 +275,19 @@ class Flow:
                 user.op.operands[number] = new.now
                 old.users.remove(user)
                 new.users.append(user)
+
+    def mark_units(self) -> None:
+        """Notes which operations need a user fragment or a call, and which are needed by one."""
+        for node in self.nodes:
+            node.after_unit = any(
+                value.node is not None and (value.node.is_unit or value.node.after_unit)
+                for value in node.inputs
+            )
+        for node in reversed(self.nodes):
+            if node.is_unit or node.before_unit:
+                for value in node.inputs:
+                    if value.node is not None:
+                        value.node.before_unit = True
 
     def move_before(self, node: Node, other: Node) -> None:
         """Moves an operation right before another."""

@@ -9,9 +9,7 @@ from mpmd.dialect._jaxlib import inline_call, ir
 from mpmd.dialect.fragment import CALL, REGION
 from mpmd.dialect.functions import callee_name, entry_block, functions, symbol_name
 from mpmd.passes.base import Pass
-from mpmd.passes.common._flow import FOR
-
-MPMD_CALL = "mpmd.call"
+from mpmd.passes.common._flow import FOR, MPMD_CALL
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,12 @@ class MergeInferredFragments(MergingPass):
         "merge with the next fragment of the mesh in program order, whether it depends or not.",
     )
 
+    keep_schedulable: bool = option(
+        False,
+        "Do not merge where user fragments or calls would come to wait for one another, as long as "
+        "a schedule is still to put them in order.",
+    )
+
     def run(self, module: ir.Operation) -> None:
         if self.merge_any_consumer and self.merge_sideways:
             raise PassFailure(module, "merge-any-consumer and merge-sideways exclude each other")
@@ -49,7 +55,14 @@ class MergeInferredFragments(MergingPass):
             return False
         if SPLIT_KEEP in producer.discardable() and SPLIT_DROP in consumer.discardable():
             return False
+        if self.keep_schedulable and _joins_units(producer, consumer):
+            return False
         return stages_agree(producer, consumer)
+
+    def run_on_flow(self, flow: Flow) -> None:
+        if self.keep_schedulable:
+            flow.mark_units()
+        super().run_on_flow(flow)
 
     def candidate(self, flow: Flow, fragment: Node) -> Node | None:
         if not self.merge_sideways:
@@ -58,3 +71,18 @@ class MergeInferredFragments(MergingPass):
             if node.is_fragment and node.mesh == fragment.mesh:
                 return node if self.allows(fragment, node, is_closest=False) else None
         return None
+
+
+def _joins_units(first: Node, second: Node) -> bool:
+    """Tells whether merging two inferred fragments makes one unit wait for another."""
+    if not (first.is_inferred and second.is_inferred):
+        return False
+    depends = first in second.producers()
+    others = [user for user in first.consumers() if user is not second]
+    feeds_others = any(user.is_unit or user.before_unit for user in others)
+    needs_others = any(
+        maker is not first and (maker.is_unit or maker.after_unit) for maker in second.producers()
+    )
+    return (needs_others and feeds_others) or (
+        first.after_unit and second.before_unit and not depends
+    )

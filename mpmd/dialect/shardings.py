@@ -59,9 +59,7 @@ def close_sharding(sharding: ir.Attribute) -> ir.Attribute:
 
 def closed_sharding(mesh: str, axes: Axes) -> ir.Attribute:
     """Returns the sharding along whole `axes`."""
-    dimensions = ", ".join(
-        "{" + ", ".join(f'"{name}"' for name, _ in each) + "}" for each in axes
-    )
+    dimensions = ", ".join("{" + ", ".join(f'"{name}"' for name, _ in each) + "}" for each in axes)
     return parse_attribute(f"#sdy.sharding<@{mesh}, [{dimensions}]>")
 
 
@@ -78,9 +76,7 @@ def split_axes(sharding: ir.Attribute | None) -> Axes | None:
 
     def read() -> tuple[Axes | None]:
         dimensions = sdy.TensorShardingAttr(sharding).dimension_shardings
-        axes = tuple(
-            tuple(map(_axis, sdy.DimensionShardingAttr(each).axes)) for each in dimensions
-        )
+        axes = tuple(tuple(map(_axis, sdy.DimensionShardingAttr(each).axes)) for each in dimensions)
         return (axes if any(axes) else None,)
 
     return memo(sharding.context, ("axes", sharding), read)[0]
@@ -120,6 +116,12 @@ def local_elements(
 
 
 # --- on operations ------------------------------------------------------------------------------
+
+
+def producer(value: ir.Value) -> ir.Operation | None:
+    """Returns the operation that makes `value`, or None for an argument."""
+    owner = value.owner
+    return None if isinstance(owner, ir.Block) else owner.operation
 
 
 def read_shardings(op: ir.Operation, name: str) -> list[ir.Attribute] | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.attributes import mesh_of, parse_attribute, strings_attribute
 from mpmd.dialect.fragment import CALL, REGION, Bodies, fragments, local_type
-from mpmd.dialect.functions import entry_block, topology_of, update_function_type
-from mpmd.dialect.shardings import OUT, write_shardings
+from mpmd.dialect.functions import topology_of, update_function_type
+from mpmd.dialect.shardings import OUT, producer, write_shardings
 
 INFERRED_BY = "extract_reshards"
 
@@ -51,7 +51,8 @@ def create_reshard(
 
 
 def _location(value: ir.Value) -> ir.Location:
-    return ir.Location.unknown() if isinstance(value, ir.BlockArgument) else value.owner.location
+    made_by = producer(value)
+    return ir.Location.unknown() if made_by is None else made_by.location
 
 
 def _uses_calls(bodies: Bodies, block: ir.Block) -> bool:
@@ -72,7 +73,8 @@ def _identity(bodies: Bodies, tensor: ir.Type, func: ir.Operation, mesh: str) ->
     name = bodies.recall(key)
     if name is None:
         name, body = bodies.add_function("reshard", [tensor], {"mesh_shape": shape})
-        ir.Operation.create("func.return", operands=list(body.arguments), ip=ir.InsertionPoint(body))
+        returned = list(body.arguments)
+        ir.Operation.create("func.return", operands=returned, ip=ir.InsertionPoint(body))
         update_function_type(bodies.function(name))
         bodies.remember(key, name)
     return str(name)

@@ -34,12 +34,12 @@ class ConvertSdyShardingsToMpmdTypes(FunctionPass):
 
         %0 = mpmd.fragment<mesh="m", in_shardings=[<@mesh, [{"x"}]>], out_shardings=[...]> (%arg0)
         ~~>
-        %0 = mpmd.fragment<mesh="m"> (%arg0) : (!mpmd.mesh_tensor<"m", ..., sharding=[{"x"}]>) -> ...
+        %0 = mpmd.fragment<mesh="m"> (%arg0) : (!mpmd.mesh_tensor<"m", ..., sharding=...>) -> ...
 
     The sharding of an argument, or what the producer of a value says, decides; where that is
-    nothing, the value is split as the fragments that take it ask. The shardings that propagation left on
-    the operations of a body are dropped, constraints stay. The functions of fragment calls are
-    left to `mpmd-specialize-fragment-functions`.
+    nothing, the value is split as the fragments that take it ask. The shardings that propagation
+    left on the operations of a body are dropped, constraints stay. The functions of fragment calls
+    are left to `mpmd-specialize-fragment-functions`.
     """
 
     name: ClassVar[str] = "mpmd-convert-sdy-shardings-to-mpmd-types"

@@ -21,6 +21,7 @@ from mpmd.dialect.shardings import (
     SHARDING,
     equivalent,
     local_elements,
+    producer,
     read_shardings,
     set_sharding,
     set_transfer_sharding,
@@ -96,10 +97,11 @@ class _Extraction:
     def sharding_of(self, value: ir.Value) -> ir.Attribute | None:
         if isinstance(value, ir.BlockArgument):
             return self.arguments[value.arg_number] or sharding_of_type(value.type)
-        producer = value.owner.operation
-        if producer.name == "mpmd.transfer":
-            return transfer_sharding(producer)
-        shardings = read_shardings(producer, OUT)
+        made_by = producer(value)
+        assert made_by is not None
+        if made_by.name == "mpmd.transfer":
+            return transfer_sharding(made_by)
+        shardings = read_shardings(made_by, OUT)
         return shardings[ir.OpResult(value).result_number] if shardings else None
 
     def is_smaller(
@@ -134,12 +136,13 @@ class _Extraction:
         target: ir.Attribute | None,
     ) -> None:
         value = transfer.operands[0]
-        if isinstance(value, ir.BlockArgument) or not Fragment.of(value.owner.operation):
+        made_by = producer(value)
+        if made_by is None or Fragment.of(made_by) is None:
             self.insert_before(transfer, target)
             return
         own = self.as_one_of(value, target)
         assert own is not None, "an unsplit value has no smaller shards"
-        set_sharding(value.owner.operation, OUT, ir.OpResult(value).result_number, own)
+        set_sharding(made_by, OUT, ir.OpResult(value).result_number, own)
         others = [use for use in _other_users(value) if use.owner.operation != transfer]
         self.restore(value, others, source)
 
@@ -154,7 +157,7 @@ class _Extraction:
         set_transfer_sharding(transfer, own)
         if own is not None:
             for use in value.uses:
-                if Fragment.of(use.owner):
+                if Fragment.of(use.owner.operation):
                     set_sharding(use.owner.operation, IN, use.operand_number, own)
         self.restore(value, _other_users(value), target)
 
@@ -163,7 +166,9 @@ class _Extraction:
     ) -> None:
         """Gives `users` the sharding that `value` had before."""
         if users:
-            after = ir.InsertionPoint.after(value.owner.operation)
+            made_by = producer(value)
+            assert made_by is not None
+            after = ir.InsertionPoint.after(made_by)
             reshard = create_reshard(self.bodies, value, sharding, after)
             for use in users:
                 use.owner.operation.operands[use.operand_number] = reshard.results[0]
@@ -171,4 +176,4 @@ class _Extraction:
 
 def _other_users(value: ir.Value) -> list[ir.OpOperand]:
     """Returns the uses of `value` by other operations than fragments, which can reshard."""
-    return [use for use in value.uses if Fragment.of(use.owner) is None]
+    return [use for use in value.uses if Fragment.of(use.owner.operation) is None]

@@ -10,7 +10,6 @@ from mpmd.dialect._jaxlib import ir, sdy
 from mpmd.dialect.fragment import CALL, Bodies
 from mpmd.dialect.functions import (
     argument_attributes,
-    callee_name,
     entry_block,
     functions,
     is_distributed,
@@ -35,7 +34,7 @@ from mpmd.passes.base import Pass
 from mpmd.passes.partition import _sdy
 from mpmd.passes.partition._flow import TRANSFER, Flow, mesh_of_slot, read_flow
 from mpmd.passes.partition._meshes import SharedMesh, shared_mesh
-from mpmd.passes.partition._summary import Shardings, Summary, make_summary
+from mpmd.passes.partition._summary import Shardings, make_summary
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ class PropagateShardings(Pass):
 
 
 def _has_main(module: ir.Operation) -> bool:
-    """Tells whether Shardy finds where to start: it aborts where several functions are no `main`."""
+    """Tells whether Shardy finds where to start: it aborts where none of several is `main`."""
     names = [symbol_name(func) for func in functions(module)]
     return len(names) == 1 or "main" in names
 

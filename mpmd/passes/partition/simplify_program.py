@@ -26,8 +26,9 @@ class SimplifyProgram(Pass):
     """Merges equal operations in bodies and drops what fragments take and return for nothing.
 
     Of each fragment go: a result equal to another or to an operand, if its type is too; an operand
-    passed twice; results that nobody uses, with all that only they need; unused transfers too. What remains of a fragment that only passed values on
-    is nothing. Where types differ, a fragment that looks idle reshards, and stays:
+    passed twice; results that nobody uses, with all that only they need; unused transfers too. What
+    remains of a fragment that only passed values on is nothing. Where types differ, a fragment that
+    looks idle reshards, and stays:
 
         %0:2 = mpmd.fragment<mesh="m"> (%a, %a) (%x, %y) { mpmd.return %x, %y }
         return %0#0, %0#1 ~~> return %a, %a
@@ -70,9 +71,8 @@ class _Simplification:
         for fragment in fragments(block):
             self.merge_operands(fragment)
         for op in reversed(list(block.operations)):
-            fragment = Fragment.of(op)
-            if fragment is not None:
-                self.drop_unused(fragment)
+            if (found := Fragment.of(op.operation)) is not None:
+                self.drop_unused(found)
             elif op.operation.name == "mpmd.transfer" and not _is_used(op.operation.results[0]):
                 op.operation.erase()
                 self.changed = True

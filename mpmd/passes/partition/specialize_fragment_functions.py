@@ -29,7 +29,7 @@ class SpecializeFragmentFunctions(Pass):
     A function can then be compiled on its own, and it is clear from it alone how its arguments and
     results are split:
 
-        mpmd.fragment_call<mesh="m"> @f(%0) : (!mpmd.mesh_tensor<"m", ..., sharding=<@mesh, [{"x"}]>>)
+        fragment_call<mesh="m"> @f(%0) : (!mpmd.mesh_tensor<"m", ..., sharding=<@mesh, [{"x"}]>>)
         func.func private @f(%arg0: tensor<4xf32>)
         ~~>
         func.func private @f(%arg0: tensor<4xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>})
@@ -88,9 +88,7 @@ class _Specializer:
         self._taken.add(callee)
         function = self.bodies.function(name)
         set_argument_attributes(function, _attributes(function, "arg_attrs", arguments))
-        set_argument_attributes(
-            function, _attributes(function, "res_attrs", returned), "res_attrs"
-        )
+        set_argument_attributes(function, _attributes(function, "res_attrs", returned), "res_attrs")
         return name
 
 

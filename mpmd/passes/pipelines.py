@@ -49,6 +49,7 @@ def partition(
             merge_after_scheduling=merge_late,
             split_bwd_fragments=get("mpmd_split_bwd_fragments", False),
             enable_heterogeneous_meshes=not get("mpmd_assume_homogeneous_devices", False),
+            accumulate_in_order=True,
             outline_bodies=True,
         ),
         OptimizePipeline(

@@ -78,6 +78,11 @@ class ImportPipeline(Pipeline):
     enable_heterogeneous_meshes: bool = option(
         False, "Give every mesh of the topology a sharding mesh of its own."
     )
+    accumulate_in_order: bool = option(
+        False,
+        "Add up what microbatches return as they run, and keep them independent of each other "
+        "otherwise, so that every schedule can order them.",
+    )
     outline_bodies: bool = option(
         False, "Turn region fragments into calls of shared functions before calls are inlined."
     )
@@ -119,6 +124,8 @@ class ImportPipeline(Pipeline):
             # Folds what an iteration's number made constant.
             CppPass("func.func(canonicalize)"),
             FromUnrollToCallCounter(),
+            # While sums are plain additions of what calls with counters return.
+            *([_named("mpmd-accumulate-in-order")] if self.accumulate_in_order else []),
             # After unrolling, which shows what all calls of a function pass alike.
             SinkNegligibleOpsIntoCallOp(),
         ]
@@ -157,8 +164,8 @@ class ImportPipeline(Pipeline):
                 "mpmd-absorb-inferred-fragments",
                 absorb_on_entry_point_function=self.absorb_on_entry_point_function,
             ),
-            _named("mpmd-merge-inferred-fragments", merge_any_consumer=True),
-            _named("mpmd-merge-inferred-fragments", merge_sideways=True),
+            self._merge_inferred(merge_any_consumer=True),
+            self._merge_inferred(merge_sideways=True),
         ]
         return [
             # In callees, once for all their calls. After scheduling it would be too late for them.
@@ -171,8 +178,12 @@ class ImportPipeline(Pipeline):
             _named("mpmd-remove-transfer-cycles"),
         ]
 
+    def _merge_inferred(self, **options: bool) -> Pass:
+        keep = self.accumulate_in_order
+        return _named("mpmd-merge-inferred-fragments", keep_schedulable=keep, **options)
+
     def _flatten(self) -> list[Pass]:
-        merging = [] if self.merge_after_scheduling else [_named("mpmd-merge-inferred-fragments")]
+        merging = [] if self.merge_after_scheduling else [self._merge_inferred()]
         splitting = [_named("mpmd-split-bwd-fragments"), _named("mpmd-fragment-dce")]
         return [
             # Before calls are inlined, so that a microbatch is a few calls and not a copy of all

@@ -158,5 +158,7 @@ class _Mover:
         mesh = sharding.mesh_or_ref
         if isinstance(mesh, ir.FlatSymbolRefAttr):
             mesh = self._present.get(mesh.value)
+        if mesh is None:
+            return candidates[0]
         alike = [name for name in candidates if self._meshes[name] == mesh]
         return (alike or candidates)[0]

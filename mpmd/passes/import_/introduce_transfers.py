@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -78,6 +78,16 @@ class _Sources:
             return owner.operands[0].type
         return self._returned_by(owner)[value.result_number] if name == CALL else None
 
+    def common_type(self, values: Iterable[ir.Value]) -> ir.Type | None:
+        """Returns the type that all `values` had on one mesh; None where they differ or had none."""
+        common = None
+        for value in values:
+            type_ = self.type_on_mesh(value)
+            if type_ is None or (common is not None and type_ != common):
+                return None
+            common = type_
+        return common
+
     def _returned_by(self, call: ir.Operation) -> list[ir.Type | None]:
         name = callee_name(call)
         found = self._returned.get(name)
@@ -93,10 +103,10 @@ def _push_unassigns(block: ir.Block, calls: Sequence[ir.Operation], sources: _So
 
     Where no fragment takes the argument there is nothing that a transfer could be made of.
     """
-    first, *others = (list(call.operands) for call in calls)
+    operands = [list(call.operands) for call in calls]
     for number, argument in enumerate(block.arguments):
-        type_ = sources.type_on_mesh(first[number])
-        if type_ is None or any(sources.type_on_mesh(each[number]) != type_ for each in others):
+        type_ = sources.common_type(each[number] for each in operands)
+        if type_ is None:
             continue
         if not any(use.owner.operation.name == ASSIGN for use in argument.uses):
             continue

@@ -144,7 +144,9 @@ class _Extraction:
         assert own is not None, "an unsplit value has no smaller shards"
         set_sharding(made_by, OUT, ir.OpResult(value).result_number, own)
         others = [use for use in _other_users(value) if use.owner.operation != transfer]
-        self.restore(value, others, source)
+        late = all(transfer.is_before_in_block(use.owner.operation) for use in others)
+        place = ir.InsertionPoint(transfer) if late else ir.InsertionPoint.after(made_by)
+        self.restore(value, others, source, place)
 
     def reshard_on_consumers(
         self,
@@ -159,17 +161,18 @@ class _Extraction:
             for use in value.uses:
                 if Fragment.of(use.owner.operation):
                     set_sharding(use.owner.operation, IN, use.operand_number, own)
-        self.restore(value, _other_users(value), target)
+        self.restore(value, _other_users(value), target, ir.InsertionPoint.after(transfer))
 
     def restore(
-        self, value: ir.Value, users: list[ir.OpOperand], sharding: ir.Attribute | None
+        self,
+        value: ir.Value,
+        users: list[ir.OpOperand],
+        sharding: ir.Attribute | None,
+        ip: ir.InsertionPoint,
     ) -> None:
         """Gives `users` the sharding that `value` had before."""
         if users:
-            made_by = producer(value)
-            assert made_by is not None
-            after = ir.InsertionPoint.after(made_by)
-            reshard = create_reshard(self.bodies, value, sharding, after)
+            reshard = create_reshard(self.bodies, value, sharding, ip)
             for use in users:
                 use.owner.operation.operands[use.operand_number] = reshard.results[0]
 

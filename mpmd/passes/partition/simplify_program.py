@@ -141,7 +141,8 @@ class _Simplification:
                 fragment.op.erase()
                 self.changed = True
                 return
-            keep = [True] * len(results)
+            returned = self.returned(fragment)
+            keep = [wire not in returned[:number] for number, wire in enumerate(returned)]
         pruned = prune(self.bodies, fragment, keep, ir.InsertionPoint(fragment.op))
         if pruned is None:
             return

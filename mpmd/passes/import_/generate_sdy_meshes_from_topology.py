@@ -19,8 +19,8 @@ class GenerateSdyMeshesFromTopology(Pass):
     """Replaces the `sdy.mesh` operations by one per mesh of the topology.
 
     Meshes of different shapes need a mesh of their own each to propagate shardings over. Every
-    sharding moves to the mesh that has all its axes; one without axes moves to `@empty_mesh`, which
-    is added to the topology of the entry function when needed.
+    sharding moves to the mesh that has all its axes. Where several have them, the one shaped like
+    the sharding's present mesh is taken.
 
         sdy.mesh @mesh = <["m1_x"=2, "m2_x"=4]>
         func.func @main(%x {sdy.sharding = <@mesh, [{"m2_x"}]>}) attributes {topology = ...}
@@ -29,8 +29,9 @@ class GenerateSdyMeshesFromTopology(Pass):
         sdy.mesh @m2 = <["m2_x"=4]>
         func.func @main(%x {sdy.sharding = <@m2, [{"m2_x"}]>}) attributes {topology = ...}
 
-    Where several meshes have the axes, the one shaped like the sharding's present mesh is taken.
-    A sharding over the axes of two meshes is an error. Types of mesh tensors are left alone.
+    A sharding without axes fits every mesh. Where the axes are named after their meshes, as above,
+    it moves to `@empty_mesh`, which is added to the topology of the entry function. A sharding over
+    the axes of two meshes is an error. Types of mesh tensors are left alone.
     """
 
     name: ClassVar[str] = "mpmd-generate-sdy-meshes-from-topology"
@@ -92,6 +93,10 @@ class _Mover:
 
     def __init__(self, meshes: dict[str, MeshShape], present: dict[str, ir.Attribute]) -> None:
         self.needs_empty = False
+        # Such names say that a mesh stands for its axes, so none may be given to what has no axes.
+        self._has_own_names = all(
+            axis.startswith(f"{name}_") for name, shape in meshes.items() for axis, _ in shape.axes
+        )
         self._axes = {name: {axis for axis, _ in shape.axes} for name, shape in meshes.items()}
         self._meshes = {name: _mesh_attribute(shape) for name, shape in meshes.items()}
         self._present = present
@@ -148,7 +153,7 @@ class _Mover:
     def _mesh_with(
         self, op: ir.Operation, sharding: sdy.TensorShardingAttr, axes: set[str]
     ) -> str:
-        if not axes:
+        if not axes and self._has_own_names:
             self.needs_empty = True
             return EMPTY
         candidates = [name for name, available in self._axes.items() if available >= axes]

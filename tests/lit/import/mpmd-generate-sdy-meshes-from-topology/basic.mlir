@@ -31,7 +31,7 @@ func.func public @every_place(
 
 // -----
 
-// A sharding without axes fits no mesh of the topology more than another.
+// Where axes are named after meshes, a sharding without axes belongs to none of them.
 // CHECK:      module {
 // CHECK-NEXT:   sdy.mesh @empty_mesh = <[]>
 // CHECK-NEXT:   sdy.mesh @m = <["m_x"=2]>
@@ -63,6 +63,21 @@ sdy.mesh @mesh_0 = <["x"=2]>
 func.func public @same_axes(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}]>},
                             %y: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh_0, [{"x"}]>},
                             %z: tensor<8xf32> {sdy.sharding = #sdy.sharding<mesh<["x"=4]>, [{"x"}]>}) -> tensor<8xf32>
+    attributes {topology = #mpmd.topology<<"small": <["x"=2]>>, <"big": <["x"=4]>>>} {
+  return %x : tensor<8xf32>
+}
+}
+
+// -----
+
+// CHECK:      sdy.mesh @big = <["x"=4]>
+// CHECK-NEXT: sdy.mesh @small = <["x"=2]>
+// CHECK-NEXT: func.func public @same_axes_replicated
+// CHECK-SAME:   %arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@big, [{}]>}
+// CHECK-SAME:   topology = #mpmd.topology<<"small" : <["x"=2]>>, <"big" : <["x"=4]>>>
+module {
+sdy.mesh @mesh = <["x"=4]>
+func.func public @same_axes_replicated(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{}]>}) -> tensor<8xf32>
     attributes {topology = #mpmd.topology<<"small": <["x"=2]>>, <"big": <["x"=4]>>>} {
   return %x : tensor<8xf32>
 }

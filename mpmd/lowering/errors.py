@@ -6,8 +6,8 @@ from mpmd.dialect._jaxlib import ir
 
 
 class LoweringError(ValueError):
-    """A program cannot be lowered to IFRT; `op` is the operation that stands in the way."""
+    """A program cannot be lowered to IFRT; `where` is what stands in the way."""
 
-    def __init__(self, op: ir.Operation, message: str) -> None:
+    def __init__(self, where: ir.Operation | ir.Location, message: str) -> None:
         super().__init__(message)
-        self.op = op
+        self.where = where

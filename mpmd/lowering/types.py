@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.attributes import MeshShape, parse_attribute, quote, read_mesh_tensor
 from mpmd.dialect.shardings import sharding_of_type
+from mpmd.lowering.errors import LoweringError
 from mpmd.lowering.sharding import sharding_param
 
 
@@ -46,13 +47,14 @@ class Arrays:
         type_ = value.type
         found = self._arrays.get(type_)
         if found is None:
-            found = self._arrays[type_] = self._convert(type_)
+            found = self._arrays[type_] = self._convert(value)
         return found
 
-    def _convert(self, type_: ir.Type) -> Array:
+    def _convert(self, value: ir.Value) -> Array:
+        type_ = value.type
         parts = read_mesh_tensor(type_)
         if parts is None:
-            raise ValueError(f"a value of the program must be a mesh tensor, not {type_}")
+            raise LoweringError(value.location, f"value of type '{type_}' has no mesh")
         rank = ir.RankedTensorType(parts.tensor).rank
         mesh = self._topology[parts.mesh]
         sharding = str(sharding_param(sharding_of_type(type_), rank, mesh))

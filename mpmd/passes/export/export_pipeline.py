@@ -35,17 +35,17 @@ class ExportPipeline(Pipeline):
 
     def passes(self) -> list[Pass]:
         """Returns the passes; the comments say why they stand where they do."""
-        passes: list[Pass] = [
-            CppPass("func.func(cse)"),
-            CppPass("canonicalize{region-simplify=disabled}"),
-        ]
+        passes: list[Pass] = []
+        # Both of these before the cleaning up: they leave operands and transfers that nothing uses.
         if self.copy_constants:
-            # Before dedup and dce, which remove the transfers that this makes superfluous.
             passes.append(_make("mpmd-copy-constants"))
-        passes += [_make("mpmd-fragment-dedup"), _make("mpmd-fragment-dce")]
         if self.merge_transfers:
             passes.append(_make("mpmd-merge-transfers"))
         passes += [
+            CppPass("func.func(cse)"),
+            CppPass("canonicalize{region-simplify=disabled}"),
+            _make("mpmd-fragment-dedup"),
+            _make("mpmd-fragment-dce"),
             # Merging and dce can have made one value several results of the function again.
             _make("mpmd-uniquify-function-inputs-outputs"),
             # What the pass before made may belong into a neighbour.

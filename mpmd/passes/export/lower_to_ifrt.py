@@ -34,4 +34,4 @@ class LowerToIfrt(Pass):
         try:
             lower_to_ifrt(module)
         except LoweringError as error:
-            raise PassFailure(error.op, str(error)) from None
+            raise PassFailure(error.where, str(error)) from None

@@ -16,7 +16,7 @@ from mpmd.dialect.functions import (
     is_mpmd_function,
     set_argument_attributes,
 )
-from mpmd.dialect.shardings import SHARDING, sharding_of_type
+from mpmd.dialect.shardings import SHARDING, equivalent, sharding_of_type
 from mpmd.passes.base import Pass
 
 Types = tuple[ir.Type, ...]
@@ -70,8 +70,8 @@ class _Specializer:
 
     def _function(self, callee: str, inputs: Types, results: Types) -> str:
         """Returns the function for these shardings; types can differ in mesh or memory alone."""
-        arguments = [sharding_of_type(each) for each in inputs]
-        returned = [sharding_of_type(each) for each in results]
+        arguments = [_splitting(each) for each in inputs]
+        returned = [_splitting(each) for each in results]
         key = (callee, *map(str, arguments), "->", *map(str, returned))
         name = self._by_shardings.get(key)
         if name is None:
@@ -90,6 +90,12 @@ class _Specializer:
         set_argument_attributes(function, _attributes(function, "arg_attrs", arguments))
         set_argument_attributes(function, _attributes(function, "res_attrs", returned), "res_attrs")
         return name
+
+
+def _splitting(type_: ir.Type) -> ir.Attribute | None:
+    """Returns the sharding in a type, or None where it amounts to replication."""
+    sharding = sharding_of_type(type_)
+    return None if equivalent(sharding, None) else sharding
 
 
 def _attributes(

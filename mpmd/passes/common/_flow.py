@@ -84,6 +84,7 @@ class Node:
         "inputs",
         "into",
         "is_fragment",
+        "is_unit",
         "mesh",
         "name",
         "op",
@@ -109,8 +110,7 @@ class Node:
         self.own_slots: list[Slot] = []
         self.into: Node | None = None
         self.erased = False
-        self.after_unit = False
-        self.before_unit = False
+        self.is_unit = self.after_unit = self.before_unit = False
         self.preceding: Node | None = None
         self.following: Node | None = None
         self.is_fragment = self.name in (REGION, CALL)
@@ -131,11 +131,6 @@ class Node:
     def is_inferred(self) -> bool:
         """Whether it is a fragment that no label of the user's contributed to."""
         return self.is_fragment and not self.origins
-
-    @property
-    def is_unit(self) -> bool:
-        """Whether it is something that a schedule orders: a user fragment, or calls of them."""
-        return self.name == MPMD_CALL or (self.is_fragment and bool(self.origins))
 
     def discardable(self) -> dict[str, ir.Attribute]:
         """Returns the attributes of a fragment that are not part of its definition."""
@@ -277,8 +272,9 @@ class Flow:
                 new.users.append(user)
 
     def mark_units(self) -> None:
-        """Notes which operations need a user fragment or a call, and which are needed by one."""
+        """Notes what a schedule orders, user fragments and calls, and what is after or before."""
         for node in self.nodes:
+            node.is_unit = node.name == MPMD_CALL or (node.is_fragment and bool(node.origins))
             node.after_unit = any(
                 value.node is not None and (value.node.is_unit or value.node.after_unit)
                 for value in node.inputs

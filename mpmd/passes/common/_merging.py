@@ -41,6 +41,7 @@ def merge(flow: Flow, producer: Node, consumer: Node, *, at_producer: bool) -> N
     consumer.origins = union_of_origins(producer.origins, consumer.origins)
     if consumer.stage_id() is None:
         consumer.stage = producer.stage_id()
+    consumer.is_unit |= producer.is_unit
     consumer.after_unit |= producer.after_unit
     consumer.before_unit |= producer.before_unit
     producer.into = consumer

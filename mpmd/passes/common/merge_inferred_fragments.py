@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir
+from mpmd.dialect.functions import is_entry_point
 from mpmd.passes.base import PassFailure, option
 from mpmd.passes.common._flow import Flow, Node
 from mpmd.passes.common._merging import SPLIT_DROP, SPLIT_KEEP, MergingPass, stages_agree
@@ -55,12 +56,13 @@ class MergeInferredFragments(MergingPass):
             return False
         if SPLIT_KEEP in producer.discardable() and SPLIT_DROP in consumer.discardable():
             return False
-        if self.keep_schedulable and _joins_units(producer, consumer):
+        if _joins_units(producer, consumer):
             return False
         return stages_agree(producer, consumer)
 
     def run_on_flow(self, flow: Flow) -> None:
-        if self.keep_schedulable:
+        # In a callee all is of one microbatch, in whose order there is nothing to choose.
+        if self.keep_schedulable and is_entry_point(flow.func):
             flow.mark_units()
         super().run_on_flow(flow)
 
@@ -74,15 +76,17 @@ class MergeInferredFragments(MergingPass):
 
 
 def _joins_units(first: Node, second: Node) -> bool:
-    """Tells whether merging two inferred fragments makes one unit wait for another."""
-    if not (first.is_inferred and second.is_inferred):
+    """Tells whether merging two fragments makes one unit wait for another as it did not before."""
+    if first not in second.producers():
+        return (_needs(first) and _feeds(second)) or (_needs(second) and _feeds(first))
+    if not any(_needs(maker) for maker in second.producers() if maker is not first):
         return False
-    depends = first in second.producers()
-    others = [user for user in first.consumers() if user is not second]
-    feeds_others = any(user.is_unit or user.before_unit for user in others)
-    needs_others = any(
-        maker is not first and (maker.is_unit or maker.after_unit) for maker in second.producers()
-    )
-    return (needs_others and feeds_others) or (
-        first.after_unit and second.before_unit and not depends
-    )
+    return first.is_unit or any(_feeds(user) for user in first.consumers() if user is not second)
+
+
+def _needs(node: Node) -> bool:
+    return node.is_unit or node.after_unit
+
+
+def _feeds(node: Node) -> bool:
+    return node.is_unit or node.before_unit

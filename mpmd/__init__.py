@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from mpmd.frontend.stages import Lowered as Lowered
     from mpmd.frontend.topology import Topology as Topology
     from mpmd.frontend.topology import mesh_names as mesh_names
-    from mpmd.schedules import Schedule as PipelineSchedule
+    from mpmd.schedules import Schedule as PipelineSchedule  # noqa: F401
 
 # Where the names of the public API are. They are imported on use: `mpmd-opt` lives in this package
 # and must start without JAX, which takes a second to import.
@@ -82,7 +82,7 @@ _ALIASES = {  # names of the API that users may know, and what has their meaning
 _PLACES = {name: (home, name) for home, names in _HOMES.items() for name in names} | _ALIASES
 _SUBPACKAGES = ("errors", "runtime", "schedules")
 
-__all__ = sorted([*_PLACES, *_SUBPACKAGES])  # noqa: PLE0605 - the names are in the tables above
+__all__ = sorted([*_PLACES, *_SUBPACKAGES])
 
 
 def __getattr__(name: str) -> Any:

@@ -1,6 +1,7 @@
 """What can go wrong, as classes.
 
-Compile-time problems are all `PartitionError`s or `LabelError`s, which are ValueErrors; they never wait for run time.
+Compile-time problems are `PartitionError`s or `LabelError`s, which are ValueErrors; they never wait
+for run time.
 """
 
 from __future__ import annotations

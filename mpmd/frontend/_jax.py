@@ -1,6 +1,7 @@
-"""The private and version-dependent parts of JAX that the frontend needs, and the only file that touches them.
+"""The private and version-dependent parts of JAX that the frontend needs.
 
-Tried with JAX 0.10, 0.11 and 0.12. What differs between them is hidden behind the functions here.
+No other file of the frontend touches them. Tried with JAX 0.10, 0.11 and 0.12; what differs between
+them is hidden behind the functions here.
 """
 
 from __future__ import annotations
@@ -12,14 +13,23 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
-from jax._src import effects, pjit, source_info_util
+from jax._src import config, effects, pjit, source_info_util
 from jax._src.core import Jaxpr
 from jax._src.interpreters import partial_eval
+from jax.extend import core
 from jax.extend.core import primitives
+from jax.extend.mlir.dialects import func as _func
+from jax.extend.mlir.dialects import mpmd as _mpmd
+from jax.extend.mlir.dialects import stablehlo as _stablehlo
 from jax.interpreters import mlir
 
 # The user's line is the one to show, not ours below it.
 source_info_util.register_exclusion(os.path.dirname(__file__) + os.sep)
+
+# The stubs of the dialects lag behind them.
+func: Any = _func
+mpmd: Any = _mpmd
+stablehlo: Any = _stablehlo
 
 ClosedJaxpr = Any  # jax.extend.core.ClosedJaxpr, which JAX 0.12 merged into Jaxpr.
 
@@ -54,7 +64,7 @@ def inlinable_body(eqn: Any) -> Any | None:
 
 
 def is_rematerialization(eqn: Any) -> bool:
-    """Whether the equation is the backward pass of a jax.checkpoint, which recomputes the forward."""
+    """Whether the equation is the backward of a jax.checkpoint, which recomputes the forward."""
     return bool(eqn.params.get("differentiated")) and "policy" in eqn.params
 
 
@@ -62,7 +72,7 @@ def sub_jaxprs(params: dict[str, Any]) -> Iterator[Any]:
     """All jaxprs among the parameters of an equation."""
     for value in params.values():
         for item in value if isinstance(value, (tuple, list)) else (value,):
-            if isinstance(item, Jaxpr) or hasattr(item, "in_avals") and hasattr(item, "jaxpr"):
+            if isinstance(item, Jaxpr) or (hasattr(item, "in_avals") and hasattr(item, "jaxpr")):
                 yield item
 
 
@@ -74,8 +84,8 @@ def scan_sizes(params: dict[str, Any]) -> tuple[int, int]:
     return params["num_consts"], params["num_carry"]
 
 
-def bind_jit(jitted: Callable, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Calls a jitted function as one equation of that name; JAX traces it once for each signature."""
+def bind_jit(jitted: Any, name: str, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Calls a jitted function, as one equation of that name; traced once for each signature."""
     traced = jitted.trace(*args, **kwargs)
     flat = [*traced._consts, *jax.tree.leaves((args, kwargs))]
     out = primitives.jit_p.bind(*flat, **{**traced._params, "name": name})
@@ -94,8 +104,23 @@ class Traced(NamedTuple):
 
 
 def infer(jitted: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Traced, list[Any]]:
-    """Traces a jitted function, unless it has seen such arguments, and flattens the arguments."""
-    found, flat = pjit._infer_params(jitted._fun, jitted._jit_info, tuple(args), kwargs)
+    """Traces a jitted function, unless it has seen such arguments, and flattens the arguments.
+
+    The meshes that arguments are on do not become part of their types, as they do in JAX where the
+    axes of a mesh are explicit: each argument may be on another mesh.
+    """
+    given = {}
+
+    def without_mesh(x: Any) -> Any:
+        if not isinstance(x, jax.Array) or jax.typeof(x).sharding.mesh.empty:
+            return x
+        bare = jax.ShapeDtypeStruct(x.shape, x.dtype, weak_type=x.weak_type)
+        given[id(bare)] = x, bare
+        return bare
+
+    bare_args, kwargs = jax.tree.map(without_mesh, (tuple(args), kwargs))
+    found, flat = pjit._infer_params(jitted._fun, jitted._jit_info, bare_args, kwargs)
+    flat = [given[id(x)][0] if id(x) in given else x for x in flat]
     closed, donated = found.params["jaxpr"], found.params["donated_invars"]
     if found.consts:
         raise ValueError(
@@ -105,7 +130,12 @@ def infer(jitted: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Tra
     traced = Traced(
         closed, found.in_tree, found.out_tree, tuple(donated), names, found.params["name"]
     )
-    return traced, list(flat)
+    return traced, flat
+
+
+def trace_context() -> Any:
+    """The settings of JAX that tracing depends on."""
+    return config.trace_context()
 
 
 def check_effects(closed: ClosedJaxpr) -> None:
@@ -113,7 +143,7 @@ def check_effects(closed: ClosedJaxpr) -> None:
     ordered = [effect for effect in closed.effects if effects.ordered_effects.contains(effect)]
     if ordered:
         raise ValueError(
-            f"mpmd.jit cannot keep the order of {ordered[0]}: use unordered callbacks (ordered=False)"
+            f"mpmd.jit cannot keep the order of {ordered[0]}: use callbacks with ordered=False"
         )
 
 
@@ -127,7 +157,7 @@ class SharedBody:
 
     def __init__(self, closed: ClosedJaxpr) -> None:
         """Prepares the one equation that all calls are."""
-        traced = jax.jit(jax.extend.core.jaxpr_as_fun(closed)).trace(*closed.in_avals)
+        traced = jax.jit(core.jaxpr_as_fun(closed)).trace(*closed.in_avals)
         self._consts, self._params = list(traced._consts), traced._params
 
     def __call__(self, name: str, values: Sequence[Any]) -> list[Any]:
@@ -137,7 +167,7 @@ class SharedBody:
 
 
 def rebind(eqn: Any, values: Sequence[Any], **changes: Any) -> list[Any]:
-    """Binds the equation's primitive to other values, keeping its source line, scope and context."""
+    """Binds the equation's primitive to other values, with its source line, scope and context."""
     params = eqn.primitive.get_bind_params({**eqn.params, **changes})
     if isinstance(params, tuple):  # JAX before 0.10 also returned functions.
         functions, params = params
@@ -158,7 +188,9 @@ def where(eqn: Any) -> str:
     return source_info_util.summarize(eqn.source_info)
 
 
-def eliminate_dead_code(closed: ClosedJaxpr, *, keep_unused: bool) -> tuple[ClosedJaxpr, list[bool]]:
+def eliminate_dead_code(
+    closed: ClosedJaxpr, *, keep_unused: bool
+) -> tuple[ClosedJaxpr, list[bool]]:
     """The jaxpr without the equations, label results and inputs that no result needs.
 
     Returns it and which inputs it has.
@@ -166,13 +198,14 @@ def eliminate_dead_code(closed: ClosedJaxpr, *, keep_unused: bool) -> tuple[Clos
     jaxpr, consts = jaxpr_of(closed)
     used = [True] * len(jaxpr.outvars)
     live, used_inputs = partial_eval.dce_jaxpr(jaxpr, used, instantiate=keep_unused)
-    return jax.extend.core.ClosedJaxpr(live, consts), used_inputs
+    return core.ClosedJaxpr(live, consts), used_inputs
 
 
 def drop_unused(closed: ClosedJaxpr) -> ClosedJaxpr:
-    """The jaxpr without equations of which no result is needed; those that stay are left as they are.
+    """The jaxpr without equations of which no result is needed.
 
-    So a shared body stays shared, also where one call of it, the last, has unused results.
+    Those that stay are left as they are, so a shared body stays shared, also where one call of it,
+    the last, has unused results.
     """
     jaxpr, consts = jaxpr_of(closed)
     needed = set(filter(is_variable, jaxpr.outvars))
@@ -181,7 +214,7 @@ def drop_unused(closed: ClosedJaxpr) -> ClosedJaxpr:
         if eqn.effects or not needed.isdisjoint(eqn.outvars):
             needed.update(filter(is_variable, eqn.invars))
             kept.append(eqn)
-    return jax.extend.core.ClosedJaxpr(jaxpr.replace(eqns=kept[::-1]), consts)
+    return core.ClosedJaxpr(jaxpr.replace(eqns=kept[::-1]), consts)
 
 
 def is_variable(atom: Any) -> bool:
@@ -202,7 +235,7 @@ def lower_module(
     closed: ClosedJaxpr,
     *,
     platform: str,
-    overrides: tuple[tuple[Any, Callable], ...],
+    overrides: Any,
     arg_shardings: Sequence[Any],
     result_shardings: Sequence[Any],
     arg_names: Sequence[str],

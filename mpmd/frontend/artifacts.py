@@ -21,8 +21,9 @@ from mpmd.runtime.sharding import numpy_dtype
 def partition(module: Any, config: Config) -> Lowered:
     """Partitions a labelled program that exists already.
 
-    It may be a `jax.export.Exported`, whose labels are composites, an `ir.Module`, or the text or bytecode of one. A
-    program without a JAX signature takes the arguments of its function ``main``, in order.
+    It may be a `jax.export.Exported`, whose labels are composites, an `ir.Module`, or the text or
+    bytecode of one. A program without a JAX signature takes the arguments of its function ``main``,
+    in order.
     """
     if not isinstance(config, Config):
         raise TypeError(f"mpmd.partition needs a configuration of mpmd.make_config, got {config!r}")
@@ -33,7 +34,7 @@ def partition(module: Any, config: Config) -> Lowered:
         signature = _plain_signature(parsed) if exported is None else _signature(exported)
         program = LabelledProgram(
             text=str(parsed),
-            bytecode=parsed.operation.get_asm(enable_debug_info=True).encode(),
+            bytecode=str(parsed.operation.get_asm(enable_debug_info=True)).encode(),
             signature=signature,
             kept=_kept(exported, signature),
             host_callbacks=(),
@@ -45,10 +46,12 @@ def _source(module: Any) -> str | bytes:
     if isinstance(module, jax.export.Exported):
         if len(module.platforms) > 1:
             raise PartitionError(
-                f"the function was exported for {', '.join(module.platforms)}; export it for one platform"
+                f"the function was exported for {', '.join(module.platforms)}; export it for one"
             )
         if module.ordered_effects:
-            raise PartitionError("the exported function has ordered effects, which meshes cannot keep")
+            raise PartitionError(
+                "the exported function has ordered effects, which meshes cannot keep"
+            )
         return module.mlir_module()
     if isinstance(module, (str, bytes)):
         return module
@@ -109,4 +112,6 @@ def _aval(type_: ir.Type) -> jax.ShapeDtypeStruct:
     try:
         return jax.ShapeDtypeStruct(tuple(tensor.shape), numpy_dtype(str(tensor.element_type)))
     except ValueError as error:
-        raise PartitionError(f"main has elements of a type that JAX does not have: {error}") from None
+        raise PartitionError(
+            f"main has elements of a type that JAX does not have: {error}"
+        ) from None

@@ -12,13 +12,15 @@ from mpmd.frontend.partition import entry_point
 
 LABEL, CALL, TENSOR = "mpmd.named_computation", "mpmd.call", "mpmd.named_tensor"
 BROADCAST, REDUCE = "mpmd.broadcast", "mpmd.reduce"
+MAIN, LOOP, HIDDEN = "main", "loop", "hidden"  # hidden: in control flow inside a label
 _NAMES = frozenset((LABEL, CALL, TENSOR, BROADCAST, REDUCE))
 
 
 def restore_labels(module: ir.Operation) -> None:
-    """Turns the composites of an artifact into labels, calls and marks; other modules stay as they are.
+    """Turns the composites of an artifact into labels, calls and marks.
 
-    What the partitioner could not see where it stands, say a label in a loop inside a label, is inlined.
+    What the partitioner could not see where it stands, say a label in a loop inside a label, is
+    inlined. A module without composites stays as it is.
     """
     if not any(True for function in functions(module) for _ in _composites(function)):
         return
@@ -34,21 +36,25 @@ def restore_labels(module: ir.Operation) -> None:
 def _call_hidden(module: ir.Operation) -> None:
     """Makes plain calls of the composites that are to be inlined."""
     by_name = {symbol_name(function): function for function in functions(module)}
-    pending = [(symbol_name(entry_point(module)), "main")]
+    pending: list[tuple[str, str]] = [(symbol_name(entry_point(module)), MAIN)]
     seen = set(pending)
     while pending:
         name, role = pending.pop()
         for op, loop in list(_composites(by_name[name])):
-            kind, body = _kind(op), _body_name(op)
-            if loop is not None and role != LABEL and kind != CALL:
+            kind, body = str(_kind(op)), _body_name(op)
+            in_loop = role == LOOP or (loop is not None and role in (MAIN, CALL))
+            if in_loop and kind != CALL:
                 raise LabelError(
-                    f"the artifact has {_describe(op)} inside a {loop}: how often it runs must be known to place it "
-                    "on a mesh. Use mpmd.jit, or unroll the loop before exporting."
+                    f"the artifact has {_describe(op)} inside a {loop or 'loop'}: how often it "
+                    "runs must be known to place it on a mesh. Use mpmd.jit, or unroll the loop "
+                    "before exporting."
                 )
-            is_hidden = loop is not None or kind == CALL and role != "main"
-            if is_hidden:
+            hidden = role == HIDDEN or (loop is not None and role == LABEL)
+            if in_loop or hidden or (kind == CALL and role != MAIN):
                 _call_instead(op, body)
-            inner = (body, role if is_hidden or kind not in (LABEL, CALL) else kind)
+                inner = body, LOOP if in_loop else HIDDEN if hidden else role
+            else:
+                inner = body, kind
             if inner not in seen:
                 seen.add(inner)
                 pending.append(inner)
@@ -79,7 +85,8 @@ def _body_name(op: ir.Operation) -> str:
 
 
 def _description(op: ir.Operation) -> ir.DictAttr:
-    return ir.DictAttr(op.attributes["composite_attributes"])
+    key = "composite_attributes"
+    return ir.DictAttr(op.attributes[key]) if key in op.attributes else ir.DictAttr.get({})
 
 
 def _describe(op: ir.Operation) -> str:
@@ -136,4 +143,6 @@ def _make(op: ir.Operation, kind: str) -> ir.Operation:
         return call
     if kind == TENSOR:
         return mpmd.NamedTensorOp(operands[0], ir.StringAttr(described["name"])).operation
-    return (mpmd.BroadcastOp(operands[0]) if kind == BROADCAST else mpmd.ReduceOp(operands)).operation
+    return (
+        mpmd.BroadcastOp(operands[0]) if kind == BROADCAST else mpmd.ReduceOp(operands)
+    ).operation

@@ -46,12 +46,12 @@ class Config:
 
     @property
     def sharding_mesh(self) -> Mesh:
-        """The first mesh: what shardings inside the function may name when all meshes look alike."""
+        """The first mesh: what shardings inside the function may name if all meshes look alike."""
         return next(iter(self.topology.values()))
 
     @property
     def devices(self) -> list[Any]:
-        """All devices, mesh after mesh; a device's number in a partitioned program is its index here."""
+        """All devices, mesh after mesh; in a partitioned program a device is its index here."""
         return [device for mesh in self.topology.values() for device in mesh.devices.flat]
 
 
@@ -68,19 +68,20 @@ def make_config(
     fragment_merge_rules: Sequence[FragmentMergeRule] = (),
     fragment_schedule_rules: Sequence[FragmentScheduleRule] = (),
 ) -> Config:
-    """Checks a configuration; every mistake is a ValueError that names the key and what is valid there.
+    """Makes a configuration; a mistake is a ValueError that names the key and what is valid.
 
     Args:
       topology: mesh names to meshes with no device in common.
-      name_to_mesh_assignment: labels to mesh names ("m1", or "m1#pinned_host" for a kind of memory),
-        or to pairs of a mesh name and a stage.
-      name_to_stage_assignment: labels to stages, numbers from 0; a stage is one contiguous computation.
-      input_mesh_assignment: mesh names of the inputs, a prefix of the tree of the arguments; None where
-        the compiler shall choose.
+      name_to_mesh_assignment: labels to mesh names ("m1", or "m1#pinned_host" for a kind of
+        memory), or to pairs of a mesh name and a stage.
+      name_to_stage_assignment: labels to stages, numbers from 0; a stage is one contiguous
+        computation.
+      input_mesh_assignment: mesh names of the inputs, a prefix of the tree of the arguments; None
+        where the compiler shall choose.
       output_mesh_assignment: the same for the outputs.
       partitioning_options: switches of the compiler.
-      read_input_output_mesh_from_shardings: whether in_shardings and out_shardings of `mpmd.jit` also
-        say on which mesh an input or output is.
+      read_input_output_mesh_from_shardings: whether in_shardings and out_shardings of `mpmd.jit`
+        also say on which mesh an input or output is.
       pipeline_schedule: the name of a schedule, a `Schedule`, or per mesh a list of tasks ("0F1").
       fragment_merge_rules: fragments to merge.
       fragment_schedule_rules: fragments to put in order.
@@ -205,8 +206,8 @@ def _check_schedule(
         schedule = _rows_of(schedule, topology)
     if not isinstance(schedule, (list, tuple)):
         raise ValueError(
-            "pipeline_schedule must be the name of a schedule, a Schedule, or lists of tasks such as "
-            f"'0F1', one for each mesh; got {schedule!r}"
+            "pipeline_schedule must be the name of a schedule, a Schedule, or lists of tasks such "
+            f"as '0F1', one for each mesh; got {schedule!r}"
         )
     try:
         return Schedule.from_table(schedule)

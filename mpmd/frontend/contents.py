@@ -78,7 +78,7 @@ class Contents:
         return self._remember("depth", closed, lambda: max(counts, default=0))
 
     def is_leaf(self, closed: Any) -> bool:
-        """Whether the body can be one shared function: no loops over microbatches and no numbered calls in it."""
+        """Whether a body can be one shared function: it has no marked loops and numbered calls."""
         jaxpr, _ = _jax.jaxpr_of(closed)
         return self._remember("leaf", closed, lambda: all(map(self._is_leaf, jaxpr.eqns)))
 
@@ -86,16 +86,14 @@ class Contents:
         if label_of(eqn) is not None or not self.is_marked(eqn):
             return True
         call = call_of(eqn)
-        if eqn.primitive.name == "scan" or call is not None and call.call_counter is not None:
+        if eqn.primitive.name == "scan" or (call is not None and call.call_counter is not None):
             return False
         return all(map(self.is_leaf, _jax.sub_jaxprs(eqn.params)))
 
     def width(self, closed: Any) -> int:
         """How many call numbers one execution of the body takes."""
         jaxpr, _ = _jax.jaxpr_of(closed)
-        return self._remember(
-            "width", closed, lambda: max(map(self._width, jaxpr.eqns), default=1)
-        )
+        return self._remember("width", closed, lambda: max(map(self._width, jaxpr.eqns), default=1))
 
     def _width(self, eqn: Any) -> int:
         if label_of(eqn) is not None or not self.is_marked(eqn):

@@ -1,4 +1,4 @@
-"""Lowers an expanded function to StableHLO, with operations of the mpmd dialect for labels and calls."""
+"""Lowers an expanded function to StableHLO with operations of the mpmd dialect."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from jax.extend.core import primitives
-from jax.interpreters import mlir
 from jax.extend.mlir import ir
-from jax.extend.mlir.dialects import func, mpmd
+from jax.interpreters import mlir
 
 from mpmd.frontend import _jax, marks
+from mpmd.frontend._jax import func, mpmd
 from mpmd.frontend.contents import transpose_count
 from mpmd.frontend.names import LabelName, SharedCall
 from mpmd.frontend.ports import Ports, connect
@@ -67,7 +67,7 @@ class Emitter:
         return rule
 
     def _is_visible(self) -> bool:
-        """Whether passes would find an operation here: they do not look into loops inside a label."""
+        """Whether passes would find an operation here: they do not look into loops in a label."""
         owner = ir.InsertionPoint.current.block.owner.operation.name
         return not self._depth or owner == "mpmd.named_computation"
 
@@ -109,7 +109,7 @@ class Emitter:
     def _for(
         self, ctx: Any, *args: ir.Value, body: Any, length: int, num_consts: int
     ) -> Sequence[ir.Value]:
-        """A loop over one call; what the body only reads is carried along, as the region sees nothing else."""
+        """A loop over one call; what the body only reads is carried, as the region sees no more."""
         _load(ctx)
         types = [arg.type for arg in args]
         op = mpmd.ForOp(types, list(args), length, unroll_factor=length).operation
@@ -138,8 +138,8 @@ class Emitter:
         return _Callee(body, function.name.value, types, ports)
 
 
-def _lower(ctx: Any, args: Sequence[ir.Value], body: Any, scope: str = "") -> Sequence[ir.Value]:
-    """Lowers a body at the insertion point; its constants too, as regions of labels see no others."""
+def _lower(ctx: Any, args: Sequence[ir.Value], body: Any, scope: str = "") -> Sequence[Any]:
+    """Lowers a body at the insertion point, and its constants: regions of labels see no others."""
     jaxpr, consts = _jax.jaxpr_of(body)
     constants = [
         mlir.ir_constant(const, aval=var.aval)

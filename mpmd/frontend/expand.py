@@ -1,7 +1,8 @@
 """Brings a traced function into the form that the partitioner reads.
 
-In it labels and calls stand at the top, or at the top of the shared body of a call; everything that merely wraps them
-(jit, checkpoint, custom_vjp, ...) is gone, and loops over microbatches are calls of one body each, in sequence.
+In it labels and calls stand at the top, or at the top of the shared body of a call; everything that
+merely wraps them (jit, checkpoint, custom_vjp, ...) is gone, and loops over microbatches are calls
+of one body each, in sequence.
 """
 
 from __future__ import annotations
@@ -98,10 +99,15 @@ class _Expander:
         if not subs:
             return eqn  # a named_tensor, broadcast or reduce
         labels = sorted({str(label_of(e)) for sub in subs for e in self._contents.labels(sub)})
-        what = f"the label{'s'[: len(labels) > 1]} {', '.join(map(repr, labels))}" if labels else "a mark"
+        what = (
+            f"the label{'s'[: len(labels) > 1]} {', '.join(map(repr, labels))}"
+            if labels
+            else "a mark"
+        )
         raise LabelError(
-            f"{what} inside {kind or eqn.primitive.name} at {_jax.where(eqn)}: how often it runs must be known to "
-            "place it on a mesh. Use lax.scan or mpmd.fori_loop, or put the whole of it inside one label."
+            f"{what} inside {kind or eqn.primitive.name} at {_jax.where(eqn)}: how often it runs "
+            "must be known to place it on a mesh. Use lax.scan or mpmd.fori_loop, or put the whole "
+            "of it inside one label."
         )
 
     def _label(self, eqn: Any, values: list[Any], scope: _Scope) -> list[Any]:

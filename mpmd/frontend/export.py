@@ -1,4 +1,4 @@
-"""Labels in saved artifacts: `jax.export` writes each as a composite, which runs anywhere as what it is made of."""
+"""Labels in saved artifacts: `jax.export` writes each as a composite, which runs anywhere."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from typing import Any
 
 from jax.extend.core import primitives
 from jax.extend.mlir import ir
-from jax.extend.mlir.dialects import func, stablehlo
 from jax.interpreters import mlir
 
 from mpmd.frontend import _jax, marks
+from mpmd.frontend._jax import func, stablehlo
 from mpmd.frontend.composites import BROADCAST, CALL, LABEL, REDUCE, TENSOR
 from mpmd.frontend.contents import transpose_count
 from mpmd.frontend.names import CallName, LabelName
-
 
 
 def register() -> None:
@@ -73,7 +72,9 @@ def _mark_rule(composite: str) -> Any:
         with ir.InsertionPoint(identity.add_entry_block()):
             func.return_([identity.arguments[0]])
         module.symbol_table.insert(identity)
-        attributes = {key: ir.StringAttr.get(value) for key, value in params.items()}
+        attributes: dict[str, ir.Attribute] = {
+            key: ir.StringAttr.get(value) for key, value in params.items()
+        }
         return [
             stablehlo.CompositeOp(
                 [x.type],

@@ -9,11 +9,13 @@ from functools import partial
 from typing import Any
 
 import jax
+import numpy as np
 
 from mpmd.frontend import _jax, prefixes
 from mpmd.frontend.config import Config
 from mpmd.frontend.program import lower, signature_of
 from mpmd.frontend.stages import Compiled, Lowered, assigned_places
+from mpmd.frontend.topology import all_axes
 
 
 def jit(
@@ -31,15 +33,15 @@ def jit(
 ) -> JitFunction:
     """Partitions a function over the meshes of a configuration and runs it there.
 
-    It gives what ``jax.jit`` gives, and takes what that takes: it compiles once for each signature, and puts
-    numpy arrays, Python scalars and arrays that are elsewhere where they belong.
+    It gives what ``jax.jit`` gives, and takes what that takes: it compiles once for each signature,
+    and puts numpy arrays, Python scalars and arrays that are elsewhere where they belong.
 
     Args:
       fn: the function, with labels in it.
       config: from `make_config`.
       in_shardings: a prefix of the tree of the positional arguments, of NamedShardings or None.
       out_shardings: the same for the results.
-      donate_argnums: positions of arguments whose memory may be reused; they are deleted by the call.
+      donate_argnums: positions of arguments whose memory may be reused; the call deletes them.
       donate_argnames: names of more of them.
       static_argnums: positions of arguments that are compile-time constants.
       static_argnames: names of more of them.
@@ -57,8 +59,9 @@ def jit(
         static_argnums=static_argnums,
         static_argnames=static_argnames,
     )
+    has_static = static_argnums is not None or static_argnames is not None
     return JitFunction(
-        fn, jitted, config, in_shardings, out_shardings, keep_unused, override_func_name
+        fn, jitted, config, in_shardings, out_shardings, keep_unused, override_func_name, has_static
     )
 
 
@@ -74,6 +77,7 @@ class JitFunction:
         out_shardings: Any,
         keep_unused: bool,
         name: str | None,
+        has_static: bool,
     ) -> None:
         """Takes the function and everything its programs depend on beside the arguments."""
         functools.update_wrapper(self, fn, updated=())
@@ -83,19 +87,31 @@ class JitFunction:
         self._out_shardings = out_shardings
         self._keep_unused = keep_unused
         self._name = name
-        self._compiled: dict[int, tuple[Any, Compiled]] = {}
+        self._has_static = has_static
+        self._by_types: dict[Any, Compiled] = {}  # what the fast path has seen
+        self._by_jaxpr: dict[int, tuple[Any, Compiled]] = {}
         self._lock = threading.Lock()
+        self._axes = all_axes(config.topology)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Runs the function; returns once everything is issued, with arrays that may not be there yet."""
-        if any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves((args, kwargs))):
-            return self._jitted(*args, **kwargs)  # inside another transformation: the plain function
-        traced, flat = _jax.infer(self._jitted, args, kwargs)
-        return self._compiled_for(traced).call_flat(flat)
+        """Runs the function; returns once all is issued, with arrays that may not be there yet."""
+        if self._has_static:
+            traced, flat = self._trace(args, kwargs)
+            return self._compiled_for(traced).call_flat(flat)
+        flat, tree = jax.tree.flatten((args, kwargs))
+        types = tuple(map(_type_of, flat))
+        if jax.core.Tracer in types:  # inside another transformation: the plain function
+            return self._jitted(*args, **kwargs)
+        key = (tree, types, _jax.trace_context())
+        compiled = self._by_types.get(key)
+        if compiled is None:
+            traced, _ = self._trace(args, kwargs)
+            compiled = self._by_types[key] = self._compiled_for(traced)
+        return compiled.call_flat(flat)
 
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
-        """Traces and partitions the function for such arguments (arrays or `jax.ShapeDtypeStruct`s)."""
-        traced, _ = _jax.infer(self._jitted, args, kwargs)
+        """Traces and partitions the function for such arguments, or `jax.ShapeDtypeStruct`s."""
+        traced, _ = self._trace(args, kwargs)
         return self._lower(traced)
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
@@ -105,17 +121,25 @@ class JitFunction:
     def clear_cache(self) -> None:
         """Forgets the compiled programs."""
         with self._lock:
-            self._compiled.clear()
+            self._by_types.clear()
+            self._by_jaxpr.clear()
+
+    def _trace(self, args: Any, kwargs: Any) -> tuple[_jax.Traced, list[Any]]:
+        """Traces; a bare PartitionSpec means the axes of the meshes, unless a mesh is set."""
+        if not jax.sharding.get_abstract_mesh().empty:
+            return _jax.infer(self._jitted, args, kwargs)
+        with jax.sharding.use_abstract_mesh(self._axes):
+            return _jax.infer(self._jitted, args, kwargs)
 
     def _compiled_for(self, traced: _jax.Traced) -> Compiled:
         # JAX hands out one jaxpr for a signature, so that is the key; it is kept alive here.
-        found = self._compiled.get(id(traced.jaxpr))
+        found = self._by_jaxpr.get(id(traced.jaxpr))
         if found is None:
             with self._lock:
-                found = self._compiled.get(id(traced.jaxpr))
+                found = self._by_jaxpr.get(id(traced.jaxpr))
                 if found is None:
                     found = traced.jaxpr, self._lower(traced).compile()
-                    self._compiled[id(traced.jaxpr)] = found
+                    self._by_jaxpr[id(traced.jaxpr)] = found
         return found[1]
 
     def _lower(self, traced: _jax.Traced) -> Lowered:
@@ -139,3 +163,14 @@ class JitFunction:
             out_shardings=outs,
         )
         return Lowered(config, program, inputs, outputs, ins)
+
+
+def _type_of(x: Any) -> Any:
+    """What of an argument decides the program; the class of tracers for all of them."""
+    if isinstance(x, jax.core.Tracer):
+        return jax.core.Tracer
+    if isinstance(x, jax.Array):
+        return x.aval
+    if isinstance(x, (np.ndarray, np.generic)):
+        return x.shape, x.dtype
+    return type(x)

@@ -15,10 +15,10 @@ from mpmd.frontend.names import CallName, check_call_counter
 
 
 def call(fn: Callable, *, call_counter: int | None = None) -> Callable:
-    """Makes each use of a function one call of a shared body, which JAX traces and the compiler handles once.
+    """Makes each use of a function a call of a shared body, traced and compiled once.
 
-    ``call_counter`` numbers the microbatch for the pipeline schedule. A gradient of a call is again a call, of a
-    shared transposed body, with the same number.
+    ``call_counter`` numbers the microbatch for the pipeline schedule. A gradient of a call is again
+    a call, of a shared transposed body, with the same number.
     """
     if not callable(fn):
         raise TypeError(f"mpmd.call needs a function, got {fn!r}")
@@ -33,9 +33,10 @@ def call(fn: Callable, *, call_counter: int | None = None) -> Callable:
 
 
 def fori_loop(n: int, body: Callable[[Any, Any], Any], init: Any) -> Any:
-    """Runs ``carry = body(i, carry)`` for i in 0..n-1; the compiler unrolls it, the body is traced once.
+    """Runs ``carry = body(i, carry)`` for i in 0..n-1.
 
-    Use it over microbatches. It nests, and its gradient is again a loop of calls.
+    The compiler unrolls it, and the body is traced once. Use it over microbatches. It nests, and
+    its gradient is again a loop of calls.
     """
     step = call(body)
     carry, _ = jax.lax.scan(
@@ -47,7 +48,7 @@ def fori_loop(n: int, body: Callable[[Any, Any], Any], init: Any) -> Any:
 def enumerated_for(
     body: Callable[[Any, Any, Any], Any], init: Any, xs: Any, *, unroll: bool = False
 ) -> Any:
-    """Runs ``carry = body(carry, i, x)`` for the i-th slice x of every array of xs, along its first axis.
+    """Runs ``carry = body(carry, i, x)`` for the i-th slices x of the arrays of xs.
 
     Under `mpmd.jit` the compiler unrolls it, and with ``unroll`` also plain ``jax.jit`` does.
     """
@@ -55,7 +56,7 @@ def enumerated_for(
     if len(lengths) != 1 or None in lengths:
         shapes = [jnp.shape(x) for x in jax.tree.leaves(xs)]
         raise ValueError(f"enumerated_for needs arrays of one first dimension, got shapes {shapes}")
-    (length,) = lengths
+    length = int(lengths.pop() or 0)
     step = call(body)
     carry, _ = jax.lax.scan(
         lambda carry, item: (step(carry, *item), None),

@@ -37,7 +37,8 @@ tag_p = _make("mpmd_tag")
 def _tag_jvp(primals: tuple, tangents: tuple, *, transpose_count: int) -> tuple[Any, Any]:
     """Tags the tangent, and leaves the primal of a forward body bare.
 
-    A label without tags is forward, so nothing is lost, and JAX still sees that a saved residual is merely an input.
+    A label without tags is forward, so nothing is lost, and JAX still sees that a saved residual is
+    merely an input.
     """
     (x,), (tangent,) = primals, tangents
     if transpose_count:
@@ -75,7 +76,10 @@ def transpose_count(jaxpr: Any) -> int:
 
 
 for_p = Primitive("mpmd_for")
-"""A loop of calls of one body, ``carry = body(*consts, *carry, i)``; made while expanding, so never transformed."""
+"""A loop of calls of one body, ``carry = body(*consts, *carry, i)``.
+
+It is made when a function is expanded, after all transformations.
+"""
 for_p.multiple_results = True
 
 

@@ -1,8 +1,8 @@
 """Names that carry a label through JAX's transformations.
 
-A label is a ``jit`` equation whose name is one of these strings. JAX differentiates, batches, partially evaluates and
-prunes ``jit`` itself, and hands the name on unchanged, so a label means under every transformation what ``jax.jit``
-means, and we need no rules of our own.
+A label is a ``jit`` equation whose name is one of these strings. JAX differentiates, batches,
+partially evaluates and prunes ``jit`` itself, and hands the name on unchanged, so a label means
+under every transformation what ``jax.jit`` means, and we need no rules of our own.
 """
 
 from __future__ import annotations

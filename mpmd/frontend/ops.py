@@ -25,9 +25,9 @@ def named_computation(
     """Labels a computation, so that a mesh (and a stage) can be assigned to it by name.
 
     Call form: ``y = mpmd.named_computation(f, name="stage0")(x)``; decorator form:
-    ``@mpmd.named_computation(name="stage0")``. The gradient of the computation carries the same name with a transpose
-    count one higher, the gradient of that two higher. ``transpose_count`` says where to start: a hand-written backward
-    function (``jax.custom_vjp``) is labelled with 1.
+    ``@mpmd.named_computation(name="stage0")``. The gradient of the computation carries the same
+    name with a transpose count one higher, the gradient of that two higher. ``transpose_count``
+    says where to start: a hand-written backward (``jax.custom_vjp``) is labelled with 1.
     """
     label = LabelName(check_label(name), transpose_count=_check_transpose_count(transpose_count))
     if fn is None:

@@ -1,11 +1,10 @@
-"""Where the frontend meets the compiler: a labelled module goes in, a partitioned program comes out."""
+"""Where the frontend meets the compiler: in goes a labelled module, out a partitioned program."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from mpmd.dialect import attributes
 from mpmd.dialect._jaxlib import ir, make_context
@@ -13,15 +12,16 @@ from mpmd.dialect.functions import function_type, functions, symbol_name
 from mpmd.errors import PartitionError
 from mpmd.frontend.config import Config
 from mpmd.frontend.topology import Place
-from mpmd.passes.base import PassFailure
-from mpmd.passes.registry import find
+from mpmd.lowering import LoweringError, lower_to_ifrt
+from mpmd.passes.base import Pass, PassFailure
+from mpmd.passes.import_._assignment import Place as Where
 from mpmd.passes.runner import run_passes
 from mpmd.schedules.schedule import Schedule
 
 
 @dataclass(frozen=True)
 class Port:
-    """Where one argument or result of a partitioned program is, and how its dimensions are split."""
+    """Where an argument or result of a partitioned program is, and how it is split."""
 
     place: Place
     axes: tuple[tuple[str, ...], ...]
@@ -53,20 +53,16 @@ def partition_module(
     """
     parsed = parse(module)
     operation = parsed.operation
-    main = _set_topology(operation, config)
-    passes = _pipelines(config, inputs, outputs)
+    _set_topology(operation, config)
     try:
-        run_passes(operation, passes)
-        main = entry_point(operation)
-        type_ = function_type(main)
+        run_passes(operation, _passes(config, inputs, outputs))
+        type_ = function_type(entry_point(operation))
         mpmd_text = str(parsed)
         ports = tuple(map(_port, type_.inputs)), tuple(map(_port, type_.results))
-        lower = find("mpmd-lower-to-ifrt")
-        assert lower is not None
-        run_passes(operation, [lower()])
+        lower_to_ifrt(operation)
     except PassFailure as failure:
         raise PartitionError(str(failure.diagnostic)) from None
-    except ir.MLIRError as failure:
+    except (LoweringError, ir.MLIRError) as failure:
         raise PartitionError(str(failure)) from None
     return PartitionedModule(mpmd_text, str(parsed), *ports)
 
@@ -89,7 +85,7 @@ def entry_point(module: ir.Operation) -> ir.Operation:
     raise PartitionError("the module has no function main")
 
 
-def _set_topology(module: ir.Operation, config: Config) -> ir.Operation:
+def _set_topology(module: ir.Operation, config: Config) -> None:
     main = entry_point(module)
     shapes = {
         name: attributes.MeshShape(tuple(mesh.shape.items()))
@@ -97,40 +93,39 @@ def _set_topology(module: ir.Operation, config: Config) -> ir.Operation:
     }
     with module.context:
         main.attributes["topology"] = attributes.topology_attribute(shapes)
-    return main
 
 
-def _pipelines(
+def _passes(
     config: Config, inputs: Sequence[Place | None], outputs: Sequence[Place | None]
-) -> list[Any]:
-    # On use: `import mpmd` should not load every pass.
-    from mpmd.passes import pipelines
-    from mpmd.passes.import_._assignment import Place as PassPlace
+) -> list[Pass]:
+    from mpmd.passes import pipelines  # here, as it loads every pass
 
-    def numbered(places: Sequence[Place | None]) -> tuple[tuple[int, PassPlace], ...]:
-        return tuple((i, PassPlace(*place)) for i, place in enumerate(places) if place is not None)
-
+    schedule = {} if config.pipeline_schedule is None else {"schedule": _text(config)}
     return pipelines.partition(
         assignment=tuple(
-            (label, PassPlace(*place, config.stages.get(label)))
+            (label, Where(*place, config.stages.get(label)))
             for label, place in config.places.items()
         ),
-        inputs=numbered(inputs),
-        outputs=numbered(outputs),
+        inputs=_numbered(inputs),
+        outputs=_numbered(outputs),
         options=config.partitioning_options,
-        schedule=_schedule_text(config.pipeline_schedule),
         merge_rules=[str(rule) for rule in config.fragment_merge_rules],
         schedule_rules=[str(rule) for rule in config.fragment_schedule_rules],
+        **schedule,
     )
 
 
-def _schedule_text(schedule: str | Schedule | None) -> str:
-    """Spells a schedule for the compiler; without one it is 1F1B, of least memory."""
-    if schedule is None:
-        return "1F1B"
-    if isinstance(schedule, str):
-        return schedule
-    return "table:" + "|".join(" ".join(map(str, row)) for row in schedule)
+def _numbered(places: Sequence[Place | None]) -> tuple[tuple[int, Where], ...]:
+    return tuple((i, Where(*place)) for i, place in enumerate(places) if place is not None)
+
+
+def _text(config: Config) -> str:
+    """The schedule as the compiler takes it."""
+    schedule = config.pipeline_schedule
+    if not isinstance(schedule, Schedule):
+        return "none" if schedule == "None" else str(schedule)
+    rows = [line for line in str(schedule).splitlines() if line.startswith("mesh ")]
+    return "table:" + " | ".join(row.partition(":")[2].strip() for row in rows)
 
 
 _DIMENSION = re.compile(r"\{([^}]*)\}")

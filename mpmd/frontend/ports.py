@@ -17,7 +17,9 @@ class Ports(NamedTuple):
 
     operands: list[int]  # which values of the equation are operands
     returned: list[int]  # which results of the body the operation returns
-    results: list[tuple[bool, int]]  # for each of the equation: (is operand, its index) or the result's
+    results: list[
+        tuple[bool, int]
+    ]  # for each of the equation: (is operand, its index) or the result's
 
     def of(self, operands: Sequence[Any], results: Sequence[Any]) -> list[Any]:
         """The equation's results, from its operands and the operation's results."""
@@ -25,8 +27,8 @@ class Ports(NamedTuple):
 
 
 def connect(block: ir.Block, values: Sequence[ir.Value]) -> Ports:
-    """Finds the ports of a body that returns the values, and drops the block arguments it does not read."""
-    arguments = {argument: i for i, argument in enumerate(block.arguments)}
+    """Finds the ports of a body that returns the values; drops block arguments it does not read."""
+    arguments: dict[Any, int] = {argument: i for i, argument in enumerate(block.arguments)}
     returned: list[int] = []
     results: list[tuple[bool, int]] = []
     known: dict[ir.Value, int] = {}

@@ -15,9 +15,7 @@ _UNSAID = object()
 
 def broadcast(key: str, prefix: Any, tree: Any, what: str) -> list[Any]:
     """One value for each leaf of the tree, None where the prefix says nothing."""
-    said = jax.tree.map(
-        lambda x: _UNSAID if x is None else x, prefix, is_leaf=lambda x: x is None
-    )
+    said = jax.tree.map(lambda x: _UNSAID if x is None else x, prefix, is_leaf=lambda x: x is None)
     whole = jax.tree.unflatten(tree, [0] * tree.num_leaves)
     try:
         values = jax.tree.leaves(jax.tree.broadcast(said, whole))
@@ -27,9 +25,9 @@ def broadcast(key: str, prefix: Any, tree: Any, what: str) -> list[Any]:
 
 
 def for_arguments(key: str, prefix: Any, in_tree: Any) -> list[Any]:
-    """One value for each argument; a prefix speaks of the positional arguments only, as in jax.jit."""
+    """One value for each argument; a tuple speaks of the positional ones only, as in jax.jit."""
     args, kwargs = in_tree.children()
-    if prefix is None or isinstance(prefix, (tuple, list)) and not prefix:
+    if prefix is None or (isinstance(prefix, (tuple, list)) and not prefix):
         return [None] * in_tree.num_leaves
     if isinstance(prefix, list):
         prefix = tuple(prefix)
@@ -40,7 +38,7 @@ def for_arguments(key: str, prefix: Any, in_tree: Any) -> list[Any]:
 
 def for_results(key: str, prefix: Any, out_tree: Any) -> list[Any]:
     """One value for each result."""
-    if prefix is None or isinstance(prefix, tuple) and not prefix:
+    if prefix is None or (isinstance(prefix, tuple) and not prefix):
         return [None] * out_tree.num_leaves
     return broadcast(key, prefix, out_tree, "results")
 
@@ -55,9 +53,12 @@ def check_shardings(
         if not isinstance(sharding, NamedSharding):
             raise ValueError(f"{key} of {name} must be a NamedSharding or None, got {sharding!r}")
         try:
+            sharding.check_compatible_aval(aval.shape)
             sharding.shard_shape(aval.shape)
-        except ValueError as error:
-            raise ValueError(f"{key} of {name} does not fit its shape {aval.shape}: {error}") from None
+        except (ValueError, IndexError) as error:
+            raise ValueError(
+                f"{key} of {name} does not fit its shape {aval.shape}: {error}"
+            ) from None
 
 
 def places_from_names(

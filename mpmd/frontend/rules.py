@@ -103,7 +103,8 @@ class FragmentScheduleRule:
         object.__setattr__(self, "ordered_fragments", fragments)
 
     def __str__(self) -> str:
-        return f"FragmentScheduleRule(ordered_fragments=[{'->'.join(map(str, self.ordered_fragments))}])"
+        fragments = "->".join(map(str, self.ordered_fragments))
+        return f"FragmentScheduleRule(ordered_fragments=[{fragments}])"
 
 
 def _items(name: str, values: object, kind: type) -> tuple:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import jax
@@ -33,7 +34,7 @@ class Signature:
         return [f"result{jax.tree_util.keystr(path)}" for path, _ in paths]
 
     def arguments_like(self, values: Sequence[Any]) -> Any:
-        """A tree of values shaped like the arguments: the positional ones, or (args, kwargs) if there are others."""
+        """A tree of values like the arguments: the positional ones, or (args, kwargs)."""
         args, kwargs = jax.tree.unflatten(self.in_tree, values)
         return (args, kwargs) if kwargs else args
 
@@ -61,37 +62,52 @@ class Signature:
         if not problems:
             problems.append("the containers differ, while the arrays are at the same places")
         return (
-            f"the arguments are not those that the function was lowered for; {'; '.join(problems)}. "
-            "Lower it again for other arguments."
+            "the arguments are not those that the function was lowered for; "
+            f"{'; '.join(problems)}. Lower it again for other arguments."
         )
 
-    def prepare(self, flat: Sequence[Any]) -> list[Any]:
-        """Checks arguments, and gives them as arrays of plain types: keys as their bits, scalars as arrays."""
-        return [
-            self._prepare(x, aval, name)
-            for x, aval, name in zip(flat, self.in_avals, self.arg_names, strict=True)
-        ]
-
-    def _prepare(self, x: Any, aval: Any, name: str) -> Any:
-        if not isinstance(x, jax.Array):
+    def check(self, flat: Sequence[Any]) -> None:
+        """Refuses arguments that have not the types that the function was lowered for."""
+        for x, aval, name in zip(flat, self.in_avals, self.arg_names, strict=True):
             try:
-                dtype = jax.dtypes.canonicalize_dtype(jnp.result_type(x))
-                x = np.asarray(x, dtype)
+                shape, dtype = jnp.shape(x), dtype_of(x)
             except (TypeError, ValueError, OverflowError) as error:
                 raise ArgumentError(f"{name} is no array: {error}") from None
-        if x.shape != aval.shape:
-            raise ArgumentError(f"{name} must have the shape {aval.shape}, got {x.shape}")
-        if x.dtype != aval.dtype:
-            raise ArgumentError(f"{name} must have the type {aval.dtype}, got {x.dtype}")
-        return jax.random.key_data(x) if is_key(aval) else x
+            if shape != aval.shape:
+                raise ArgumentError(f"{name} must have the shape {aval.shape}, got {shape}")
+            if dtype != aval.dtype:
+                raise ArgumentError(f"{name} must have the type {aval.dtype}, got {dtype}")
+
+    def prepare(self, flat: Sequence[Any]) -> list[Any]:
+        """Gives arguments as arrays of plain types: keys as their bits, scalars as arrays."""
+        arrays = [x if isinstance(x, jax.Array) else np.asarray(x, dtype_of(x)) for x in flat]
+        for i in self._keys_in:
+            arrays[i] = jax.random.key_data(arrays[i])
+        return arrays
 
     def finish(self, flat: Sequence[Any]) -> Any:
         """The tree of results from arrays of plain types."""
-        values = [
-            jax.random.wrap_key_data(x, impl=_jax.key_implementation(aval.dtype)) if is_key(aval) else x
-            for x, aval in zip(flat, self.out_avals, strict=True)
-        ]
-        return jax.tree.unflatten(self.out_tree, values)
+        if self._keys_out:
+            flat = list(flat)
+            for i in self._keys_out:
+                implementation = _jax.key_implementation(self.out_avals[i].dtype)
+                flat[i] = jax.random.wrap_key_data(flat[i], impl=implementation)
+        return jax.tree.unflatten(self.out_tree, flat)
+
+    @cached_property
+    def _keys_in(self) -> tuple[int, ...]:
+        return tuple(i for i, aval in enumerate(self.in_avals) if is_key(aval))
+
+    @cached_property
+    def _keys_out(self) -> tuple[int, ...]:
+        return tuple(i for i, aval in enumerate(self.out_avals) if is_key(aval))
+
+
+def dtype_of(x: Any) -> Any:
+    """The type that an argument has, or gets as an array."""
+    return (
+        x.dtype if isinstance(x, jax.Array) else jax.dtypes.canonicalize_dtype(jnp.result_type(x))
+    )
 
 
 def is_key(aval: Any) -> bool:

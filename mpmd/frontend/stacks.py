@@ -1,4 +1,4 @@
-"""Arrays known by their slices along the first axis, which are put together only if somebody asks."""
+"""Arrays known by their slices along the first axis, put together only if somebody asks."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from jax import lax
 class Stack:
     """The stacked results of an unrolled loop.
 
-    The loop of the gradient takes the slices one by one, so the residuals of a microbatch go straight to its backward
-    and no array over all microbatches is ever made.
+    The loop of the gradient takes the slices one by one, so the residuals of a microbatch go
+    straight to its backward, and no array over all microbatches is ever made.
     """
 
     def __init__(

@@ -12,7 +12,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 
 from mpmd.frontend import prefixes
 from mpmd.frontend.config import Config
-from mpmd.frontend.partition import PartitionedModule, Port, partition_module
+from mpmd.frontend.partition import Port, partition_module
 from mpmd.frontend.program import LabelledProgram, select
 from mpmd.frontend.signature import Signature, is_key
 from mpmd.frontend.topology import Place
@@ -22,7 +22,7 @@ from mpmd.frontend.topology import Place
 class FunctionNamedShardings:
     """Shardings, on the meshes of the topology, of arguments and results.
 
-    The inputs have the tree of the positional arguments, or of (args, kwargs) where there are others.
+    The inputs have the tree of the positional arguments, or of (args, kwargs) if there are others.
     """
 
     input_specs: Any
@@ -57,9 +57,7 @@ class Lowered:
         signature = program.signature
         taken = iter(self._partitioned.inputs)
         self._in_shardings = [
-            _sharding(next(taken), aval, config)
-            if keep
-            else given or _anywhere(place, config)
+            _sharding(next(taken), aval, config) if keep else given or _anywhere(place, config)
             for keep, aval, place, given in zip(
                 program.kept, signature.in_avals, inputs, in_shardings, strict=True
             )
@@ -80,7 +78,7 @@ class Lowered:
         return self._program.signature.out_tree
 
     def as_text(self, dialect: str = "ifrt") -> str:
-        """The program as text: 'stablehlo' before partitioning, 'mpmd' after it, 'ifrt' as it runs."""
+        """The program: 'stablehlo' before partitioning, 'mpmd' after it, 'ifrt' as it runs."""
         texts = {
             "ifrt": self._partitioned.ifrt_text,
             "mpmd": self._partitioned.mpmd_text,
@@ -103,7 +101,7 @@ class Lowered:
     def function_mesh_assignment(self) -> FunctionMeshAssignment:
         """On which mesh arguments are expected and results will be."""
         signature = self._program.signature
-        names = {mesh: name for name, mesh in self._config.topology.items()}
+        names: dict[Any, str] = {mesh: name for name, mesh in self._config.topology.items()}
         return FunctionMeshAssignment(
             signature.arguments_like([names[each.mesh] for each in self._in_shardings]),
             jax.tree.unflatten(signature.out_tree, [names[s.mesh] for s in self._out_shardings]),
@@ -147,11 +145,13 @@ class Compiled:
         self._out_shardings = out_shardings
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Runs the function; returns once everything is issued, with arrays that may not be there yet."""
-        return self.call_flat(self._signature.flatten(args, kwargs))
+        """Runs the function; returns once all is issued, with arrays that may not be there yet."""
+        flat = self._signature.flatten(args, kwargs)
+        self._signature.check(flat)
+        return self.call_flat(flat)
 
     def call_flat(self, flat: Sequence[Any]) -> Any:
-        """Runs it on arguments that are flattened already."""
+        """Runs it on arguments that are flattened, and known to be of the right types."""
         arrays = self._signature.prepare(flat)
         if self._kept is not None:
             arrays = select(arrays, self._kept)
@@ -212,7 +212,7 @@ def _anywhere(place: Place | None, config: Config) -> NamedSharding:
 
 
 def _physical(shardings: Sequence[NamedSharding], avals: Sequence[Any]) -> list[NamedSharding]:
-    """Shardings of the arrays that stand for typed keys: theirs, with one more dimension left whole."""
+    """Shardings of what stands for typed keys: theirs, with one more dimension left whole."""
     return [
         sharding.update(spec=PartitionSpec(*_padded(sharding.spec, aval.ndim), None))
         if is_key(aval)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import jax
-from jax.sharding import Mesh, NamedSharding
+from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding
 
 Topology = Mapping[str, Mesh]
 
@@ -69,6 +69,16 @@ def parse_place(text: object, topology: Topology, key: str) -> Place:
 def mesh_of(sharding: NamedSharding, topology: Topology) -> str | None:
     """The name of the mesh that a sharding is over, or None if it is not of the topology."""
     return next((name for name, mesh in topology.items() if mesh == sharding.mesh), None)
+
+
+def all_axes(topology: Topology) -> AbstractMesh:
+    """A mesh of all axes of all meshes, with the size of the first mesh that has the axis."""
+    axes: dict[str, int] = {}
+    for mesh in topology.values():
+        for name, size in mesh.shape.items():
+            axes.setdefault(name, size)
+    types = (AxisType.Auto,) * len(axes)
+    return AbstractMesh(tuple(axes.values()), tuple(axes), axis_types=types)
 
 
 def mesh_names(tree: Any, topology: Topology) -> Any:

@@ -172,7 +172,8 @@ def test_rules_as_text():
         split_type=mpmd.SplitFragmentType.KEEP_TRANSFERRED,
     )
     assert str(mpmd.FragmentScheduleRule([f, g])) == (
-        'FragmentScheduleRule(ordered_fragments=[FragmentInfo(origins=["f"],call_counter=0,mesh_name="m1")->'
+        "FragmentScheduleRule(ordered_fragments=["
+        'FragmentInfo(origins=["f"],call_counter=0,mesh_name="m1")->'
         'FragmentInfo(origins=["g"(1)],stage_id=2,split_type=keep_transferred,mesh_name="m1")])'
     )
     assert str(mpmd.FragmentMergeRule([f], f)) == (

@@ -192,7 +192,9 @@ def test_nested_loops_number_their_calls_in_a_row():
 def test_gradient_of_nested_loops():
     def nested(label):
         def loss(ws):
-            inner = lambda i, total: total + microbatch(label)(ws, total * jnp.asarray(XS)[i])  # noqa: E731
+            def inner(i, total):
+                return total + microbatch(label)(ws, total * jnp.asarray(XS)[i])
+
             return mpmd.fori_loop(2, lambda _, t: jnp.sin(mpmd.fori_loop(3, inner, t)), 0.5)
 
         return jax.grad(loss)
@@ -272,7 +274,9 @@ def test_calls_with_integers_and_closures():
 
 
 def test_eager_call():
-    assert_same(mpmd.call(microbatch(named), call_counter=3)(WS, XS[0]), microbatch(bare)(WS, XS[0]))
+    assert_same(
+        mpmd.call(microbatch(named), call_counter=3)(WS, XS[0]), microbatch(bare)(WS, XS[0])
+    )
     assert_same(by_fori_loop(WS, jnp.asarray(XS)), expected(WS, XS))
 
 

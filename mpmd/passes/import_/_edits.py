@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.attributes import mesh_tensor_type
-from mpmd.passes.import_._mesh_graph import ASSIGN, UNASSIGN
+from mpmd.passes.import_._mesh_graph import ASSIGN, TRANSFER, UNASSIGN
 
 
 def assign(
@@ -31,6 +31,21 @@ def unassign(
     return ir.Operation.create(UNASSIGN, results=[type_], operands=[value], ip=ip, loc=loc).results[
         0
     ]
+
+
+def transfer(
+    value: ir.Value, type_: ir.Type, ip: ir.InsertionPoint, loc: ir.Location
+) -> ir.Value:
+    """Creates an `mpmd.transfer` of `value`."""
+    return ir.Operation.create(TRANSFER, results=[type_], operands=[value], ip=ip, loc=loc).results[
+        0
+    ]
+
+
+def producer(value: ir.Value) -> ir.Operation | None:
+    """Returns the operation that makes `value`, or None for an argument."""
+    owner = value.owner
+    return None if isinstance(owner, ir.Block) else owner.operation
 
 
 def after(op: ir.Operation) -> ir.InsertionPoint:

@@ -33,6 +33,10 @@ class Errors:
         """Whether there is no point in looking for more."""
         return 0 <= self.limit <= len(self.found)
 
+    def has(self, op: ir.Operation) -> bool:
+        """Tells whether there is an error at `op`."""
+        return any(where == op for where, _ in self.found)
+
     def add(self, where: ir.Operation | ir.Location, message: str) -> None:
         """Adds an error, unless there are enough."""
         if not self.is_full:

@@ -21,6 +21,12 @@ def reduction_attribute(kind: str) -> ir.Attribute:
     return parse_attribute(f"#mpmd.reduction<{kind}>")
 
 
+def operation_of(reduce: ir.Operation) -> str:
+    """Returns the name of the elementwise operation of an `mpmd.reduce`."""
+    kind = str(reduce.attributes["reduction"]).partition("<")[2].rstrip(">")
+    return next(name for name, each in _KINDS.items() if each == kind)
+
+
 def annotated_kind(op: ir.Operation) -> str | None:
     """Returns the kind of reduction that `op` is marked as, or None."""
     if REDUCE not in op.attributes:

@@ -44,7 +44,10 @@ class Needs(Protocol):
     max_clones: int
 
     def meshes(self, node: Node) -> Sequence[str]:
-        """Returns where a computation is needed."""
+        """Returns where a computation goes that nothing assigned needs."""
+
+    def assigned_mesh(self, node: Node) -> str:
+        """Returns the mesh to which an operation brings its operand, if it has one."""
 
     def call_meshes(self, node: Node, index: int) -> Sequence[str]:
         """Returns on which meshes a call takes an operand."""
@@ -105,8 +108,10 @@ class Plan:
         if only_wraps and (len(wraps) <= self.needs.max_clones or _is_cheap(node)):
             self.dead.extend(each for each in dead if each is not None)
         else:
-            needed = users or not is_pure(node.op)
-            wraps = [Wrap(mesh) for mesh in self.needs.meshes(node)] if needed else []
+            meshes = sorted({mesh for mesh in map(self.mesh_of, users) if mesh})
+            if not meshes and (users or not is_pure(node.op)):
+                meshes = list(self.needs.meshes(node))
+            wraps = [Wrap(mesh) for mesh in meshes]
             self.wraps[node] = wraps
         self.copies[node] = len(wraps)
         for wrap in wraps:
@@ -117,6 +122,12 @@ class Plan:
     def _is_dead(self, use: Use) -> bool:
         node = use.node
         return node is not None and node.name == ASSIGN and node.results[0] not in self._used
+
+    def mesh_of(self, user: Wrap | Use) -> str:
+        """Returns where a user needs a value, or an empty string where that is open."""
+        if isinstance(user, Wrap) or user.mesh or user.node is None:
+            return user.mesh
+        return self.needs.assigned_mesh(user.node)
 
     def users_of(self, value: int) -> list[Wrap | Use]:
         """Returns who takes a value: what is new, the earliest first, then what was there."""
@@ -130,5 +141,6 @@ class Plan:
 
 
 def _is_cheap(node: Node) -> bool:
-    few = len(node.operands) <= 1
-    return few and node.name != "stablehlo.custom_call" and is_pure(node.op)
+    if len(node.operands) > 1 or node.captured or node.name == "stablehlo.custom_call":
+        return False
+    return not len(node.op.regions) and is_pure(node.op)

@@ -116,10 +116,14 @@ class _Rewriter:
         self.from_calls: dict[tuple[int, Wrap | Use], ir.Value] = {}
         """The same for the results of calls, by who takes it."""
         self.moved: set[Node] = set()
-        self.replaced: list[ir.Operation] = []
+        self.replaced: set[Node] = set()
 
     def meshes(self, node: Node) -> list[str]:
         return sorted(names(read_from(node.op, USE_SET) or ())) or [self.default]
+
+    def assigned_mesh(self, node: Node) -> str:
+        results = node.op.results
+        return (mesh_of(results[0]) or "") if len(results) else ""
 
     def call_meshes(self, node: Node, index: int) -> list[str]:
         signature = self.signatures.get(callee_name(node.op))
@@ -145,10 +149,8 @@ class _Rewriter:
                 self._rewrite_operands(node)
         self._split_results()
         for node in reversed(self.function.body.nodes):
-            if node in self.plan.copies and node not in self.moved:
+            if node in self.replaced or (node in self.plan.copies and node not in self.moved):
                 node.op.erase()
-        for op in reversed(self.replaced):
-            op.erase()
         update_function_type(self.function.op)
 
     def _take(self, value: int, mesh: str, user: Wrap | Use) -> ir.Value:
@@ -164,8 +166,8 @@ class _Rewriter:
     def _rewrite_operands(self, node: Node) -> None:
         for index, value in enumerate(node.operands):
             if value in self.places or (value, Use(node, index)) in self.from_calls:
-                mesh = mesh_of(node.op.results[0]) or ""
-                node.op.operands[index] = self._take(value, mesh, Use(node, index))
+                taken = self._take(value, self.assigned_mesh(node), Use(node, index))
+                node.op.operands[index] = taken
 
     def _create(self, wrap: Wrap, last: Node) -> None:
         """Creates the fragment of `wrap`, which returns the results of its `last` computation."""
@@ -249,16 +251,10 @@ class _Rewriter:
                 continue
             where = dict(zip(meshes, [index, *copies[index]], strict=True))
             for user in self.plan.users_of(node.results[index]):
-                number = where.get(self._mesh_of(user), index)
+                number = where.get(self.plan.mesh_of(user), index)
                 made = unassign(call.results[number], old.results[index].type, ip, loc)
                 self.from_calls[node.results[index], user] = made
-        self.replaced.append(old)
-
-    def _mesh_of(self, user: Wrap | Use) -> str:
-        if isinstance(user, Wrap) or user.mesh or user.node is None:
-            return user.mesh
-        results = user.node.op.results
-        return (mesh_of(results[0]) or "") if len(results) else ""
+        self.replaced.add(node)
 
     def _split_arguments(self) -> None:
         """Makes an argument of a callee one a mesh."""

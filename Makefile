@@ -7,8 +7,11 @@ help:  ## Show the targets.
 lint:  ## ruff: style and imports.
 	$(PYTHON) -m ruff check .
 
+# runtime/ and tools/ are subpackages of mpmd only once installed: mypy gets a tree of links.
 types:  ## mypy.
-	$(PYTHON) -m mypy
+	@rm -rf build/types && mkdir -p build/types/mpmd
+	@ln -s $(CURDIR)/mpmd/* $(CURDIR)/runtime $(CURDIR)/tools build/types/mpmd/
+	cd build/types && $(PYTHON) -m mypy --config-file $(CURDIR)/pyproject.toml -p mpmd
 
 unit:  ## Unit and end-to-end tests.
 	$(PYTHON) -m pytest tests/unit

@@ -90,6 +90,11 @@ def _set_verify(settings: Settings, text: str) -> None:
     settings.verify_diagnostics = True if text == "all" else _bool(text)
 
 
+def _set_help(settings: Settings, text: str) -> None:
+    settings.help = True
+    settings.help_for = text or None
+
+
 def _add_pipeline(settings: Settings, text: str) -> None:
     settings.passes.extend(parse_pipeline(text))
 
@@ -161,7 +166,7 @@ FLAGS = {
         Flag(
             "help",
             "Show this help, or the documentation of one pass, and exit.",
-            lambda s, t: (setattr(s, "help", True), setattr(s, "help_for", t or None))[0],
+            _set_help,
             "PASS",
             optional=True,
         ),

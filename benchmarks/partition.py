@@ -19,14 +19,14 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=16")
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
 
-import gpt  # noqa: E402
-import jax  # noqa: E402
-import jax.numpy as jnp  # noqa: E402
-import numpy as np  # noqa: E402
-import reference  # noqa: E402
+import gpt
+import jax
+import jax.numpy as jnp
+import numpy as np
+import reference
 
-import mpmd  # noqa: E402
-from mpmd.frontend.partition import partition_module  # noqa: E402
+import mpmd
+from mpmd.frontend.partition import partition_module
 
 SIZES = {  # stages, microbatches, layers
     "smoke": [(2, 2, 2)],
@@ -83,7 +83,8 @@ def measure(size: tuple[int, int, int], style: str, schedule: str, repeats: int)
     assignment = {f"stage{i}": f"mesh{i}" for i in range(stages)}
     blocks = np.array(jax.devices()[: stages * DEVICES]).reshape(stages, DEVICES)
     topology = {
-        name: jax.sharding.Mesh(block, ("data",)) for name, block in zip(meshes, blocks, strict=True)
+        name: jax.sharding.Mesh(block, ("data",))
+        for name, block in zip(meshes, blocks, strict=True)
     }
     config = mpmd.make_config(topology, assignment, pipeline_schedule=schedule)
     text, counts = labelled(*size, style, config)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mpmd.dialect._jaxlib import ir, load_ifrt, make_context
+from mpmd.dialect.functions import argument_attributes
 
 
 def available() -> bool:
@@ -25,12 +26,11 @@ def partition(
     assignment: Mapping[str, Any],
     *,
     schedule: str = "none",
-    donated: Sequence[int] = (),
     options: Mapping[str, Any] | None = None,
 ) -> tuple[float, str, str]:
     """Partitions a labelled module from text; returns seconds, the MPMD text, the IFRT text.
 
-    Parsing is not in the seconds.
+    Parsing is not in the seconds. What the text marks as donated is donated.
     """
     with make_context() as context, ir.Location.unknown(context):
         load_ifrt(context)  # also prepares the import of the extension
@@ -40,6 +40,8 @@ def partition(
         function_type = ir.FunctionType(
             ir.TypeAttr(_main(module).attributes["function_type"]).value
         )
+        attributes = argument_attributes(_main(module))
+        donated = [i for i, each in enumerate(attributes) if "jax.buffer_donor" in each]
         started = time.perf_counter()
         result = cpp.apply_mpmd_partitioning(
             module,
@@ -48,7 +50,7 @@ def partition(
             assignment=dict(assignment),
             input_meshes=[None] * len(function_type.inputs),
             output_meshes=[None] * len(function_type.results),
-            donate_argnums=list(donated),
+            donate_argnums=donated,
             partitioning_options={"mpmd_pipeline_schedule": schedule, **(options or {})},
             fragment_merge_rules=[],
             fragment_schedule_rules=[],

@@ -9,10 +9,10 @@ os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=4"
 
 import jax
 import jax.numpy as jnp
-import mpmd.runtime
 import numpy as np
 
 import mpmd
+import mpmd.runtime
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 assert CHECKOUT not in Path(mpmd.__file__).resolve().parents, mpmd.__file__

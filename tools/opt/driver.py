@@ -10,16 +10,15 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import BinaryIO, TextIO
 
-from mpmd.tools.opt import command_line, expectations, listing
-from mpmd.tools.opt.command_line import Settings, UsageError
-from mpmd.tools.opt.hooks import PrintIR, Timing
-from mpmd.tools.opt.render import Source
-
 from mpmd.dialect import diagnostics
 from mpmd.dialect._jaxlib import ir, make_context
 from mpmd.dialect.diagnostics import Diagnostic
 from mpmd.passes.base import PassFailure
 from mpmd.passes.runner import Verify, instrument, run_passes
+from mpmd.tools.opt import command_line, expectations, listing
+from mpmd.tools.opt.command_line import Settings, UsageError
+from mpmd.tools.opt.hooks import PrintIR, Timing
+from mpmd.tools.opt.render import Source
 
 _BYTECODE_MAGIC = b"ML\xefR"
 _RANK = {"error": 0, "warning": 1, "remark": 2}

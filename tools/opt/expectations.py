@@ -6,9 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mpmd.tools.opt.render import Source
-
 from mpmd.dialect.diagnostics import Diagnostic
+from mpmd.tools.opt.render import Source
 
 _EXPECTATION = re.compile(
     r"expected-(?P<kind>error|note|remark|warning)(?P<regex>-re)?"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from mpmd.tools.opt.command_line import FLAGS, Settings, UsageError
-
 from mpmd.dialect._jaxlib import ir, passmanager
 from mpmd.passes import registry
 from mpmd.passes.base import Pass, Pipeline
+from mpmd.tools.opt.command_line import FLAGS, Settings, UsageError
 
 _USAGE = """\
 usage: mpmd-opt [FILE] [-PASS[='OPTION=VALUE ...'] ...] [options]

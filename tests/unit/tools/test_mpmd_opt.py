@@ -3,6 +3,7 @@
 import io
 
 import pytest
+
 from mpmd.tools.opt.driver import MAX_NESTING, Driver
 
 GOOD = "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> { return %a : tensor<4xf32> }\n"

@@ -34,6 +34,7 @@ from mpmd.passes.base import Pass
 from mpmd.passes.partition import _sdy
 from mpmd.passes.partition._flow import TRANSFER, Flow, mesh_of_slot, read_flow
 from mpmd.passes.partition._meshes import SharedMesh, shared_mesh
+from mpmd.passes.partition._seeds import has_seeds
 from mpmd.passes.partition._summary import Shardings, make_summary
 
 
@@ -126,6 +127,8 @@ class _Propagation:
     def run(self) -> None:
         flow = self.flow = read_flow(self.func)
         arguments, results = _given(self.func, "arg_attrs"), _given(self.func, "res_attrs")
+        if not any(arguments) and not any(results) and not has_seeds(flow, self.bodies):
+            return
         summary = make_summary(
             flow, self._shared(arguments), self._shared(results), self.bodies, self.mesh
         )

@@ -124,3 +124,22 @@ func.func private @f(%arg0: tensor<4x8xf32>, %arg1: tensor<8x8xf32>) -> tensor<4
   %0 = stablehlo.dot %arg0, %arg1 : (tensor<4x8xf32>, tensor<8x8xf32>) -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }
+
+// -----
+
+// Nothing says how to split anything.
+
+!m1_4x8 = !mpmd.mesh_tensor<"m1", tensor<4x8xf32>>
+#topology = #mpmd.topology<<"m1": <["x"=2, "y"=2]>>>
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+
+// CHECK-LABEL: func @no_user_shardings
+// CHECK: mpmd.fragment_call<mesh="m1", origin=["f"]> @f(%arg0) {call_counter = 0 : ui32} :
+func.func @no_user_shardings(%arg0: !m1_4x8) -> !m1_4x8 attributes {topology = #topology} {
+  %0 = mpmd.fragment_call<mesh="m1", origin=["f"]> @f(%arg0) {call_counter = 0 : ui32} : (!m1_4x8) -> !m1_4x8
+  return %0 : !m1_4x8
+}
+func.func private @f(%arg0: tensor<4x8xf32>) -> tensor<4x8xf32> attributes {mesh_shape = #sdy.mesh<["x"=2, "y"=2]>} {
+  %0 = stablehlo.tanh %arg0 : tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}

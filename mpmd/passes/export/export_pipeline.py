@@ -20,18 +20,18 @@ class ExportPipeline(Pipeline):
 
     name: ClassVar[str] = "mpmd-export-pipeline"
 
-    copy_constants: bool = option(False, "make constants where they are used, not transfer them")
-    merge_transfers: bool = option(False, "merge small transfers between the same two fragments")
-    fail_on_inferred_fragments: bool = option(True, "fail when an inferred fragment is left")
-    fail_on_reshard_only_fragments: bool = option(False, "fail when a fragment only reshards")
-    fail_on_param_transfers: bool = option(False, "fail when a parameter is transferred")
+    copy_constants: bool = option(False, "Make constants where they are used, not transfer them.")
+    merge_transfers: bool = option(False, "Merge small transfers between the same two fragments.")
+    fail_on_inferred_fragments: bool = option(True, "Fail when an inferred fragment is left.")
+    fail_on_reshard_only_fragments: bool = option(False, "Fail when a fragment only reshards.")
+    fail_on_param_transfers: bool = option(False, "Fail when a parameter is transferred.")
     param_pattern: str = option(
-        "params['transformer", "what the path of an argument contains if it is a parameter"
+        "params['transformer", "What the path of an argument contains if it is a parameter."
     )
     fail_on_backward_deps: bool = option(
-        False, "fail when data of a forward-only program moves to an earlier mesh"
+        False, "Fail when data of a forward-only program moves to an earlier mesh."
     )
-    verbose_logging: bool = option(False, "report which programs each mesh will run")
+    verbose_logging: bool = option(False, "Report which programs each mesh will run.")
 
     def passes(self) -> list[Pass]:
         """Returns the passes; the comments say why they stand where they do."""

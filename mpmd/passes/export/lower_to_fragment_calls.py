@@ -52,7 +52,7 @@ class LowerToFragmentCalls(Pass):
 
     name: ClassVar[str] = "mpmd-lower-to-fragment-calls"
 
-    verbose_logging: bool = option(False, "report which programs each mesh will run")
+    verbose_logging: bool = option(False, "Report which programs each mesh will run.")
 
     def run(self, module: ir.Operation) -> None:
         """Lowers all fragments of `module`."""

@@ -24,7 +24,7 @@ class ValidateNoBackwardDeps(FunctionPass):
     name: ClassVar[str] = "mpmd-validate-no-backward-deps"
 
     fail_on_backward_deps: bool = option(
-        False, "fail when data moves to an earlier mesh or a fragment is not a forward one"
+        False, "Fail when data moves to an earlier mesh or a fragment is not a forward one."
     )
 
     def run_on_function(self, func: ir.Operation) -> None:

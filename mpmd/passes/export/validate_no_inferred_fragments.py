@@ -28,7 +28,7 @@ class ValidateNoInferredFragments(FunctionPass):
     name: ClassVar[str] = "mpmd-validate-no-inferred-fragments"
 
     fail_on_inferred_fragments: bool = option(
-        True, "fail when there is an inferred fragment, instead of warning"
+        True, "Fail when there is an inferred fragment, instead of warning."
     )
 
     def run_on_function(self, func: ir.Operation) -> None:

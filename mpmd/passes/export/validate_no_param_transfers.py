@@ -24,9 +24,9 @@ class ValidateNoParamTransfers(FunctionPass):
     name: ClassVar[str] = "mpmd-validate-no-param-transfers"
 
     fail_on_param_transfers: bool = option(
-        False, "fail when a parameter is transferred, instead of warning"
+        False, "Fail when a parameter is transferred, instead of warning."
     )
-    param_pattern: str = option("", "what the path of an argument contains if it is a parameter")
+    param_pattern: str = option("", "What the path of an argument contains if it is a parameter.")
 
     def run_on_function(self, func: ir.Operation) -> None:
         """Checks the transfers of `func`."""

@@ -24,7 +24,7 @@ class ValidateNoReshards(Pass):
     name: ClassVar[str] = "mpmd-validate-no-reshards"
 
     fail_on_reshard_only_fragments: bool = option(
-        False, "fail when a fragment only reshards, instead of warning"
+        False, "Fail when a fragment only reshards, instead of warning."
     )
 
     def run(self, module: ir.Operation) -> None:

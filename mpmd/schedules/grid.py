@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpmd.schedules.schedule import Schedule
+from mpmd.schedules.task import Kind
 
 if TYPE_CHECKING:
     from mpmd.schedules.timeline import Timeline
 
 IDLE = "."
 RUNNING = "-"
+CUT = "..."
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Something that a mesh does for a while: what a grid shows as a name and dashes."""
+
+    mesh: int
+    text: str
+    start: float
+    end: float
+    kinds: tuple[Kind, ...]
 
 
 def order_grid(schedule: Schedule) -> str:
     """Prints the order of each mesh, one task a column."""
-    return _render({m: [str(t) for t in schedule.tasks(m)] for m in range(schedule.num_meshes)})
+    rows = [[str(task) for task in schedule.tasks(mesh)] for mesh in range(schedule.num_meshes)]
+    return _render({_label(mesh): row for mesh, row in enumerate(rows)})
 
 
 def marked_grid(
@@ -34,48 +49,77 @@ def marked_grid(
       around: how many tasks before and after a place are shown.
     """
     marked, missing = set(marks), dict(holes or {})
-    rows: dict[int, list[str]] = {}
+    rows: dict[str, list[str]] = {}
     for mesh in sorted({m for m, _ in [*marked, *missing]}):
         places = [i for m, i in [*marked, *missing] if m == mesh]
         codes = schedule.mesh_codes(mesh)
         first, last = max(0, min(places) - around), min(len(codes), max(places) + around + 1)
-        cells = ["..."] if first else []
+        cells = [CUT] if first else []
         for index in range(first, last + 1):
             if (mesh, index) in missing:
                 cells.append(f">{missing[mesh, index]}?<")
             if index < last:
                 text = str(schedule.decode(codes[index]))
                 cells.append(f">{text}<" if (mesh, index) in marked else text)
-        rows[mesh] = [*cells, "..."] if last < len(codes) else cells
+        rows[_label(mesh)] = [*cells, CUT] if last < len(codes) else cells
     return _render(rows)
 
 
 def time_grid(timeline: Timeline, unit: float | None = None, columns: int = 400) -> str:
-    """Prints a simulated run: one column per `unit` of time, by default the shortest task's.
+    """Prints a simulated run: one column per `unit` of time, by default the shortest task's."""
+    names = [_label(mesh) for mesh in range(timeline.schedule.num_meshes)]
+    return box_grid(names, boxes_of(timeline), unit, columns)
 
-    A task is named where it starts and drawn with dashes while it runs; dots are idle time.
+
+def boxes_of(timeline: Timeline) -> list[Box]:
+    """Returns the tasks of a simulated run, mesh after mesh."""
+    schedule = timeline.schedule
+    meshes, starts, ends = schedule.mesh_of_position(), timeline.start, timeline.end
+    rows = zip(meshes.tolist(), schedule.codes, starts.tolist(), ends.tolist(), strict=True)
+    boxes = []
+    for mesh, code, start, end in rows:
+        task = schedule.decode(code)
+        boxes.append(Box(mesh, str(task), start, end, (task.kind,)))
+    return boxes
+
+
+def box_grid(
+    names: Sequence[str], boxes: Iterable[Box], unit: float | None = None, columns: int = 400
+) -> str:
+    """Prints boxes in time, one row a mesh.
+
+    A box is named where it starts and drawn with dashes while it lasts; dots are idle time. What
+    takes no time is left out, and so is what begins after so many columns.
     """
-    schedule, starts, ends = timeline.schedule, timeline.start, timeline.end
+    shown = [box for box in boxes if box.end > box.start]
     if unit is None:
-        lengths = (ends - starts)[ends > starts]
-        unit = float(lengths.min()) if len(lengths) else 1.0
-    total = min(columns, max(1, round(timeline.makespan / unit)))
-    rows = {}
-    for mesh in range(schedule.num_meshes):
-        cells = [IDLE] * total
-        for position in range(schedule.offsets[mesh], schedule.offsets[mesh + 1]):
-            first, last = round(starts[position] / unit), round(ends[position] / unit)
-            cells[first + 1 : last] = [RUNNING] * (min(last, total) - first - 1)
-            if first < total:
-                cells[first] = str(schedule.decode(schedule.codes[position]))
-        rows[mesh] = cells
-    return _render(rows)
+        unit = min((box.end - box.start for box in shown), default=1.0)
+    wanted = max(1, round(max((box.end for box in shown), default=0.0) / unit))
+    total = min(columns, wanted)
+    rows = [[IDLE] * total for _ in names]
+    for box in shown:
+        first = round(box.start / unit)
+        last = min(max(round(box.end / unit), first + 1), total)
+        if first < total:
+            rows[box.mesh][first:last] = [box.text, *[RUNNING] * (last - first - 1)]
+    end = [CUT] if wanted > total else []
+    return _render({name: [*row, *end] for name, row in zip(names, rows, strict=True)})
 
 
-def _render(rows: Mapping[int, Sequence[str]]) -> str:
+def _label(mesh: int) -> str:
+    return f"mesh {mesh}"
+
+
+def _render(rows: Mapping[str, Sequence[str]]) -> str:
     width = max((len(cell) for cells in rows.values() for cell in cells), default=1)
-    label = max((len(str(mesh)) for mesh in rows), default=1)
+    label = max((len(name) for name in rows), default=1)
     return "\n".join(
-        f"mesh {mesh:>{label}} | {' '.join(cell.ljust(width) for cell in cells)}".rstrip()
-        for mesh, cells in rows.items()
+        f"{_padded(name, label)} | {' '.join(cell.ljust(width) for cell in cells)}".rstrip()
+        for name, cells in rows.items()
     )
+
+
+def _padded(name: str, width: int) -> str:
+    """Aligns the numbers of `mesh 7` and `mesh 12` on the right, other names on the left."""
+    word, _, number = name.rpartition(" ")
+    return f"{word} {number:>{width - len(word) - 1}}" if word else name.ljust(width)

@@ -83,15 +83,20 @@ class Timeline:
 
     def critical_path(self) -> list[Task]:
         """Returns the chain of tasks, from the first to the last, that determines the makespan."""
+        codes = self.schedule.codes
+        return [self.schedule.decode(codes[position]) for position in self.critical_positions()]
+
+    def critical_positions(self) -> list[int]:
+        """Returns the critical path as positions in `schedule.codes`."""
         schedule, needed = self.schedule, slots(self.schedule)
         filler = np.full(needed.count, -1, dtype=np.int64)
         filler[needed.fills] = np.arange(len(schedule))
         filler[needed.sink] = -1
         firsts = set(schedule.offsets[:-1].tolist())
         position = int(np.argmax(self.end)) if len(schedule) else -1
-        path: list[Task] = []
+        path: list[int] = []
         while position >= 0:
-            path.append(schedule.decode(schedule.codes[position]))
+            path.append(position)
             waited_for_mesh = (
                 position not in firsts and self.end[position - 1] >= self.start[position]
             )

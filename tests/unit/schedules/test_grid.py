@@ -20,7 +20,8 @@ def test_time_grid_draws_durations_and_idle_time():
 
 def test_time_grid_is_cut_at_its_width():
     grid = time_grid(simulate(one_f_one_b(2, 50)), columns=5)
-    assert [len(line.split("|")[1].split()) for line in grid.splitlines()] == [5, 5]
+    rows = [line.split("|")[1].split() for line in grid.splitlines()]
+    assert [(len(row), row[-1]) for row in rows] == [(6, "..."), (6, "...")]
 
 
 def test_marked_grid_shows_only_meshes_with_marks():

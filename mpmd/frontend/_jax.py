@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import jax
 from jax._src import config, effects, pjit, source_info_util
-from jax._src.core import Jaxpr
+from jax._src.core import Jaxpr, trace_state_clean
 from jax._src.interpreters import partial_eval
 from jax.extend import core
 from jax.extend.core import primitives
@@ -133,6 +133,11 @@ def infer(jitted: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Tra
     return traced, flat
 
 
+def is_tracing() -> bool:
+    """Whether any transformation is under way, rather than plain eager execution."""
+    return not trace_state_clean()
+
+
 def trace_context() -> Any:
     """The settings of JAX that tracing depends on."""
     return config.trace_context()
@@ -223,9 +228,9 @@ def is_variable(atom: Any) -> bool:
 
 
 class LoweredModule(NamedTuple):
-    """A StableHLO module in both written forms, and the Python functions that it calls."""
+    """A StableHLO module, its bytecode with source locations, and the functions that it calls."""
 
-    text: str
+    module: Any
     bytecode: bytes
     callbacks: tuple[Any, ...]
 
@@ -269,7 +274,7 @@ def lower_module(
     result = mlir.lower_jaxpr_to_module(name, closed, **keywords)
     _mark_donated(result.module, donated)
     return LoweredModule(
-        str(result.module), mlir.module_to_bytecode(result.module), tuple(result.host_callbacks)
+        result.module, mlir.module_to_bytecode(result.module), tuple(result.host_callbacks)
     )
 
 

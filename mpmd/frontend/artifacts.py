@@ -33,7 +33,7 @@ def partition(module: Any, config: Config) -> Lowered:
         restore_labels(parsed.operation)
         signature = _plain_signature(parsed) if exported is None else _signature(exported)
         program = LabelledProgram(
-            text=str(parsed),
+            module=parsed,
             bytecode=str(parsed.operation.get_asm(enable_debug_info=True)).encode(),
             signature=signature,
             kept=_kept(exported, signature),

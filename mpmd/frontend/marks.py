@@ -26,8 +26,12 @@ def _make(name: str) -> Primitive:
 named_tensor_p = _make("mpmd_named_tensor")
 broadcast_p = _make("mpmd_broadcast")
 reduce_p = _make("mpmd_reduce")
-for _primitive in (named_tensor_p, broadcast_p, reduce_p):
-    ad.deflinear2(_primitive, lambda ct, _, p=_primitive, **params: [p.bind(ct, **params)])
+for _primitive, _adjoint in (
+    (named_tensor_p, named_tensor_p),
+    (broadcast_p, reduce_p),
+    (reduce_p, broadcast_p),
+):
+    ad.deflinear2(_primitive, lambda ct, _, p=_adjoint, **params: [p.bind(ct, **params)])
 
 
 tag_p = _make("mpmd_tag")

@@ -11,7 +11,7 @@ from typing import Any
 
 import jax
 
-from mpmd.frontend import marks
+from mpmd.frontend import _jax, marks
 from mpmd.frontend.names import LabelName, check_label
 
 
@@ -42,6 +42,9 @@ def named_computation(
 
     @functools.wraps(fn, updated=())
     def call_labelled(*args: Any, **kwargs: Any) -> Any:
+        if not _jax.is_tracing():
+            with jax.named_scope(label):
+                return fn(*args, **kwargs)
         # Traced anew every time, as the function may use values of the trace around it.
         return _labelled(fn, label, static_argnames)(*args, **kwargs)
 

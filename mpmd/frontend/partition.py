@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from mpmd.dialect import attributes
 from mpmd.dialect._jaxlib import ir, make_context
@@ -12,7 +13,7 @@ from mpmd.dialect.functions import function_type, functions, symbol_name
 from mpmd.errors import PartitionError
 from mpmd.frontend.config import Config
 from mpmd.frontend.topology import Place
-from mpmd.lowering import LoweringError, lower_to_ifrt
+from mpmd.lowering import LoweringError, lowered_to_ifrt
 from mpmd.passes.base import Pass, PassFailure
 from mpmd.passes.import_._assignment import Place as Where
 from mpmd.passes.runner import run_passes
@@ -29,12 +30,22 @@ class Port:
 
 @dataclass(frozen=True)
 class PartitionedModule:
-    """A partitioned program as text, and its arguments and results."""
+    """A partitioned program in both of its forms, and its arguments and results."""
 
-    mpmd_text: str
-    ifrt_text: str
+    mpmd: ir.Module
+    ifrt: ir.Module
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
+
+    @cached_property
+    def mpmd_text(self) -> str:
+        """The program of fragment calls and transfers."""
+        return str(self.mpmd)
+
+    @cached_property
+    def ifrt_text(self) -> str:
+        """The program as it runs."""
+        return str(self.ifrt)
 
 
 def partition_module(
@@ -57,14 +68,13 @@ def partition_module(
     try:
         run_passes(operation, _passes(config, inputs, outputs))
         type_ = function_type(entry_point(operation))
-        mpmd_text = str(parsed)
         ports = tuple(map(_port, type_.inputs)), tuple(map(_port, type_.results))
-        lower_to_ifrt(operation)
+        ifrt = lowered_to_ifrt(parsed)
     except PassFailure as failure:
         raise PartitionError(str(failure.diagnostic)) from None
     except (LoweringError, ir.MLIRError) as failure:
         raise PartitionError(str(failure)) from None
-    return PartitionedModule(mpmd_text, str(parsed), *ports)
+    return PartitionedModule(parsed, ifrt, *ports)
 
 
 def parse(module: str | bytes) -> ir.Module:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from mpmd.frontend import _jax
@@ -16,11 +17,16 @@ from mpmd.frontend.signature import Signature
 class LabelledProgram:
     """A StableHLO module with labels, and which arguments of the function it takes."""
 
-    text: str
-    bytecode: bytes  # the same, with source locations
+    module: Any
+    bytecode: bytes
     signature: Signature
     kept: tuple[bool, ...]
     host_callbacks: tuple[Any, ...]
+
+    @cached_property
+    def text(self) -> str:
+        """The module as text, without source locations."""
+        return str(self.module)
 
 
 def lower(
@@ -48,7 +54,7 @@ def lower(
         result_names=signature.result_names,
         donated=select(traced.donated, kept),
     )
-    return LabelledProgram(module.text, module.bytecode, signature, tuple(kept), module.callbacks)
+    return LabelledProgram(module.module, module.bytecode, signature, tuple(kept), module.callbacks)
 
 
 def signature_of(traced: _jax.Traced) -> Signature:

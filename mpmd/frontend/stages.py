@@ -79,14 +79,13 @@ class Lowered:
 
     def as_text(self, dialect: str = "ifrt") -> str:
         """The program: 'stablehlo' before partitioning, 'mpmd' after it, 'ifrt' as it runs."""
-        texts = {
-            "ifrt": self._partitioned.ifrt_text,
-            "mpmd": self._partitioned.mpmd_text,
-            "stablehlo": self._program.text,
-        }
-        if dialect not in texts:
-            raise ValueError(f"dialect must be one of {', '.join(texts)}, got {dialect!r}")
-        return texts[dialect]
+        if dialect == "ifrt":
+            return self._partitioned.ifrt_text
+        if dialect == "mpmd":
+            return self._partitioned.mpmd_text
+        if dialect == "stablehlo":
+            return self._program.text
+        raise ValueError(f"dialect must be 'ifrt', 'mpmd' or 'stablehlo', got {dialect!r}")
 
     @property
     def function_named_shardings(self) -> FunctionNamedShardings:
@@ -113,7 +112,7 @@ class Lowered:
 
         program, signature = self._program, self._program.signature
         loaded = runtime.load(
-            self._partitioned.ifrt_text,
+            self._partitioned.ifrt,
             self._config.devices,
             argument_names=select(signature.arg_names, program.kept),
             input_shardings=_physical(

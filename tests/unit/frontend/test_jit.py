@@ -66,7 +66,7 @@ def test_stages(config, topology):
     assert "my_step" in lowered.as_text("stablehlo")
     assert "mpmd.mesh_tensor" in lowered.as_text("mpmd")
     assert "ifrt.Call" in lowered.as_text() and lowered.as_text() == lowered.as_text("ifrt")
-    with pytest.raises(ValueError, match="dialect must be one of ifrt, mpmd, stablehlo, got 'x'"):
+    with pytest.raises(ValueError, match="dialect must be 'ifrt', 'mpmd' or 'stablehlo', got 'x'"):
         lowered.as_text("x")
     meshes = lowered.function_mesh_assignment
     assert meshes.input_meshes == ({"a": "m0", "b": "m1"}, "m0")

@@ -10,9 +10,13 @@ from mpmd.passes.import_._mesh_graph import ASSIGN, TRANSFER, UNASSIGN
 
 
 def assign(
-    value: ir.Value, mesh: str, origin: str | None, ip: ir.InsertionPoint, loc: ir.Location
+    value: ir.Value,
+    mesh: str,
+    origin: str | None,
+    ip: ir.InsertionPoint,
+    loc: ir.Location | None = None,
 ) -> ir.Value:
-    """Creates an `mpmd.assign` of `value`."""
+    """Creates an `mpmd.assign` of `value`, by default located where the value comes from."""
     attributes = {} if origin is None else {"origin": ir.StringAttr.get(origin)}
     return ir.Operation.create(
         ASSIGN,
@@ -20,22 +24,18 @@ def assign(
         operands=[value],
         attributes=attributes,
         ip=ip,
-        loc=loc,
+        loc=loc or value.location,
     ).results[0]
 
 
-def unassign(
-    value: ir.Value, type_: ir.Type, ip: ir.InsertionPoint, loc: ir.Location
-) -> ir.Value:
+def unassign(value: ir.Value, type_: ir.Type, ip: ir.InsertionPoint, loc: ir.Location) -> ir.Value:
     """Creates an `mpmd.unassign` of `value`."""
     return ir.Operation.create(UNASSIGN, results=[type_], operands=[value], ip=ip, loc=loc).results[
         0
     ]
 
 
-def transfer(
-    value: ir.Value, type_: ir.Type, ip: ir.InsertionPoint, loc: ir.Location
-) -> ir.Value:
+def transfer(value: ir.Value, type_: ir.Type, ip: ir.InsertionPoint, loc: ir.Location) -> ir.Value:
     """Creates an `mpmd.transfer` of `value`."""
     return ir.Operation.create(TRANSFER, results=[type_], operands=[value], ip=ip, loc=loc).results[
         0

@@ -61,7 +61,9 @@ def _combine(
         ip=ip,
         loc=loc,
     )
-    block = fragment.regions[0].blocks.append(*[local for _ in values], arg_locs=[loc] * len(values))
+    block = fragment.regions[0].blocks.append(
+        *[local for _ in values], arg_locs=[loc] * len(values)
+    )
     inside = ir.InsertionPoint(block)
     result, *others = block.arguments
     for value in others:

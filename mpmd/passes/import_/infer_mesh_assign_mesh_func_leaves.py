@@ -168,7 +168,7 @@ class _Leaves:
                 ip = after(node.op)
                 for result in node.results:
                     mesh = self._mesh_for(result, self.sources.get(result))
-                    assign(function.values[result], mesh, "inferred_unused", ip, node.op.location)
+                    assign(function.values[result], mesh, "inferred_unused", ip)
         for node in function.nodes():
             if node.is_meshless and not node.results:
                 continue  # wrapped, and erased
@@ -184,9 +184,7 @@ class _Leaves:
         else:
             self._need_unused(function)
 
-    def _mesh_for(
-        self, value: int, sources: Meshes | None, needed: Meshes | None = None
-    ) -> str:
+    def _mesh_for(self, value: int, sources: Meshes | None, needed: Meshes | None = None) -> str:
         """Returns where to put a leaf: where it is needed, of the places where it can be."""
         uses = self.uses.get(value, NOWHERE) if needed is None else needed
         if sources is None:
@@ -202,7 +200,7 @@ class _Leaves:
             value = self.function.values[number]
             mesh = self._mesh_for(number, self.sources.get(number), needed)
             origin = node.name.removeprefix("mpmd.")
-            assigned = assign(value, mesh, origin, ip, node.op.location)
+            assigned = assign(value, mesh, origin, ip)
             node.op.operands[index] = unassign(assigned, value.type, ip, node.op.location)
 
     def _wrap_resultless(self, node: Node) -> None:
@@ -224,7 +222,7 @@ class _Leaves:
         op, ip = node.op, ir.InsertionPoint(node.op)
         numbers = list(dict.fromkeys([*node.operands, *node.captured]))
         values = [self.function.values[number] for number in numbers]
-        assigned = [assign(value, mesh, None, ip, op.location) for value in values]
+        assigned = [assign(value, mesh, None, ip) for value in values]
         fragment = ir.Operation.create(
             "mpmd.fragment",
             operands=assigned,
@@ -258,7 +256,7 @@ class _Leaves:
             value = self.function.values[number]
             if not is_mesh_tensor(value.type):
                 mesh = self._mesh_for(number, self.sources.get(number))
-                last.operands[index] = assign(value, mesh, "inferred_out", ip, last.location)
+                last.operands[index] = assign(value, mesh, "inferred_out", ip)
 
     def _need_unused(self, function: Function) -> None:
         """Says where unused inputs and outputs of a callee are to be."""

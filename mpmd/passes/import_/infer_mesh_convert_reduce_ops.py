@@ -47,7 +47,6 @@ class InferMeshConvertReduceOps(Pass):
 
 
 def _convert(block: ir.Block) -> None:
-    made: list[tuple[ir.Operation, str]] = []
     for view in list(block.operations):
         op = view.operation
         kind = annotated_kind(op)

@@ -211,7 +211,8 @@ class _Finalizer:
             if not homes:
                 raise PassFailure(op, _LEFT)
             values.append(next(iter(homes.values())))
-        meshes = dict.fromkeys(read_mesh_tensor(type_).mesh for type_ in self._targets(op.results[0]))
+        targets = map(read_mesh_tensor, self._targets(op.results[0]))
+        meshes = dict.fromkeys(target.mesh for target in targets if target is not None)
         meshes = meshes or {min(mesh_of(value) or "" for value in values): None}
         self.homes[op.results[0]] = lower_reduce(op, values, list(meshes), self._transfer_once)
 

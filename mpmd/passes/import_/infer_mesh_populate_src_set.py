@@ -170,7 +170,8 @@ class _State:
         for each in operands:
             meshes = each if meshes is None else intersection(meshes, each)
         if kind is not None and all(operands):
-            goes_on = kind != "none" and any(self.marked.get(value) == kind for value in node.operands)
+            before = {self.marked.get(value) for value in node.operands}
+            goes_on = kind != "none" and kind in before
             if meshes == NOWHERE or (goes_on and operands):
                 self.marked[result] = kind
                 meshes = reduce(union, operands)

@@ -84,7 +84,7 @@ def _signature(function: Function) -> _Signature:
 
     def meshes(where: str, values: Sequence[int], in_order: bool) -> list[list[str]]:
         sets = read_all(op, where, USE_SET, len(values))
-        found = []
+        found: list[list[str]] = []
         for value, meshes in zip(values, sets, strict=True):
             if function.is_entry or is_mesh_tensor(function.values[value].type):
                 found.append([])
@@ -292,9 +292,7 @@ class _Rewriter:
                     for each, use in zip(taken, uses, strict=True)
                 ]
             returned.append(taken)
-        ir.Operation.create(
-            last.name, operands=_copies_last(returned), ip=ip, loc=last.location
-        )
+        ir.Operation.create(last.name, operands=_copies_last(returned), ip=ip, loc=last.location)
         last.erase()
         _note_copies(self.function.op, "res_attrs", _copy_numbers(meshes))
 

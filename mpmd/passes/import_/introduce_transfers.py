@@ -38,7 +38,8 @@ class IntroduceTransfers(Pass):
     A value that enters several meshes travels from one to the next, in the order of their names: a
     skip connection moves along the pipeline instead of occupying its source. The same transfer is
     made once. Where all calls of a function pass a value of the same mesh, be it the result of
-    another call, the argument counts as a value of that mesh. An addition between meshes, used by one mesh, happens on that mesh:
+    another call, the argument counts as a value of that mesh. An addition between meshes, used by
+    one mesh, happens on that mesh:
 
         mpmd.assign(stablehlo.add(mpmd.unassign %a, mpmd.unassign %b)) -> !m3
         ~~>
@@ -79,7 +80,7 @@ class _Sources:
         return self._returned_by(owner)[value.result_number] if name == CALL else None
 
     def common_type(self, values: Iterable[ir.Value]) -> ir.Type | None:
-        """Returns the type that all `values` had on one mesh; None where they differ or had none."""
+        """Returns the type that all `values` had on a mesh; None where they differ or had none."""
         common = None
         for value in values:
             type_ = self.type_on_mesh(value)

@@ -115,25 +115,28 @@ def edit(
     *,
     operands: Sequence[ir.Value] | None = None,
     results: Sequence[ir.Type] | None = None,
+    kept: Sequence[int] | None = None,
 ) -> Fragment:
     """Replaces `fragment` by one whose body `change` has edited in place; returns it.
 
     `change` may add arguments and returned values at the end, for the additional `operands` and the
-    types of additional `results`. Of a call it edits a copy of the function, made once per
-    (function, key), so `key` must say what the change does.
+    types of additional `results`, and return only those of the old values that `kept` numbers. Of a
+    call it edits a copy of the function, made once per (function, key), so `key` must say what the
+    change does.
     """
     old = fragment.op
+    remaining = old.results if kept is None else [old.results[number] for number in kept]
     attributes = dict(old.attributes.items())
     if fragment.is_call:
         function = _edited_function(bodies, callee_name(old), change, key)
         attributes["callee"] = ir.FlatSymbolRefAttr.get(function)
     else:
         change(fragment.body(bodies))
-        if not operands and not results:
+        if not operands and not results and kept is None:
             return fragment
     new = ir.Operation.create(
         old.name,
-        results=[*(result.type for result in old.results), *(results or [])],
+        results=[*(result.type for result in remaining), *(results or [])],
         operands=[*old.operands, *(operands or [])],
         attributes=attributes,
         regions=0 if fragment.is_call else 1,
@@ -142,7 +145,7 @@ def edit(
     )
     if not fragment.is_call:
         fragment.body(bodies).append_to(new.regions[0])
-    for result, value in zip(old.results, new.results, strict=False):
+    for result, value in zip(remaining, new.results, strict=False):
         result.replace_all_uses_with(value)
     old.erase()
     return Fragment(new)

@@ -94,8 +94,7 @@ def program_name(program: Program, number: int, in_training: bool, module_name: 
     """
     fragment = program.first
     parts = [f"p{number}", *_place(fragment), *_directions(fragment.origins, in_training)]
-    if len(program.fragments) == 1 and fragment.call_counter is not None:
-        parts.append(f"call{fragment.call_counter}")
+    parts += _calls([each.call_counter for each in program.fragments])
     return f"{'_'.join(parts)}.{module_name}"
 
 
@@ -113,6 +112,19 @@ def _directions(origins: Sequence[Origin], in_training: bool) -> Iterator[str]:
     for count in sorted({origin.transpose_count for origin in origins}):
         if in_training:
             yield direction(count)
+
+
+def _calls(counters: Sequence[int | None]) -> Iterator[str]:
+    """Yields which calls a program runs, where they are one or a range counted up or down."""
+    first, last = counters[0], counters[-1]
+    if first is None or last is None:
+        return
+    if len(counters) == 1:
+        yield f"call{first}"
+    elif list(counters) == list(range(first, last + 1)):
+        yield f"calls{first}to{last}"
+    elif list(counters) == list(range(first, last - 1, -1)):
+        yield f"calls{first}from{last}"
 
 
 def direction(transpose_count: int) -> str:

@@ -8,13 +8,13 @@
 // function that is not private are taken for programs.
 // CHECK-LABEL: func.func @main(
 // CHECK: @p0_f(%arg0) {call_counter = 0 : ui32}
-// CHECK: @p0_f.main(%{{.*}}) :
-// CHECK: @p0_f.main(%{{.*}}) :
+// CHECK: @p0_f_calls1to2.main(%{{.*}}) :
+// CHECK: @p0_f_calls1to2.main(%{{.*}}) :
 // CHECK: @p1_f_call3.main(%{{.*}}) :
 // CHECK: @p2_f.main(%arg1) :
 // CHECK: func.func @p0_f(%
 // CHECK-NOT: @shared
-// CHECK: func.func @p0_f.main(%arg0: tensor<4xf32>)
+// CHECK: func.func @p0_f_calls1to2.main(%arg0: tensor<4xf32>)
 // CHECK: func.func @p1_f_call3.main(%arg0: tensor<4xf32> {tf.aliasing_output = 0 : i32})
 // CHECK: func.func @p2_f.main(%arg0: tensor<4xf32>)
 // CHECK-NOT: func.func

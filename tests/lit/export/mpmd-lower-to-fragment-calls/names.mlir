@@ -55,3 +55,37 @@ func.func @other(%a: !m0) -> !m0 attributes {topology = #mpmd.topology<<"m0": <[
 func.func private @p0_f.main(%a: tensor<f32>) -> tensor<f32> {
   return %a : tensor<f32>
 }
+
+// -----
+
+!m0 = !mpmd.mesh_tensor<"m0", tensor<f32>>
+
+// Calls that count up or down by one are a range; others are not told.
+// CHECK-LABEL: func.func @ranges(
+// CHECK: @p0_up_calls2to3.main(
+// CHECK: @p0_up_calls2to3.main(
+// CHECK: @p1_down_calls1from0.main(
+// CHECK: @p1_down_calls1from0.main(
+// CHECK: @p2_gap.main(
+// CHECK: @p2_gap.main(
+func.func @ranges(%a: !m0) -> !m0 attributes {topology = #mpmd.topology<<"m0": <["x"=2]>>>} {
+  %0 = mpmd.fragment_call<mesh="m0", origin=["up"]> @negate(%a) {call_counter = 2 : ui32} : (!m0) -> !m0
+  %1 = mpmd.fragment_call<mesh="m0", origin=["up"]> @negate(%0) {call_counter = 3 : ui32} : (!m0) -> !m0
+  %2 = mpmd.fragment_call<mesh="m0", origin=["down"]> @sine(%1) {call_counter = 1 : ui32} : (!m0) -> !m0
+  %3 = mpmd.fragment_call<mesh="m0", origin=["down"]> @sine(%2) {call_counter = 0 : ui32} : (!m0) -> !m0
+  %4 = mpmd.fragment_call<mesh="m0", origin=["gap"]> @cosine(%3) {call_counter = 0 : ui32} : (!m0) -> !m0
+  %5 = mpmd.fragment_call<mesh="m0", origin=["gap"]> @cosine(%4) {call_counter = 2 : ui32} : (!m0) -> !m0
+  return %5 : !m0
+}
+func.func private @negate(%a: tensor<f32>) -> tensor<f32> attributes {mesh_shape = #sdy.mesh<["x"=2]>} {
+  %0 = stablehlo.negate %a : tensor<f32>
+  return %0 : tensor<f32>
+}
+func.func private @sine(%a: tensor<f32>) -> tensor<f32> attributes {mesh_shape = #sdy.mesh<["x"=2]>} {
+  %0 = stablehlo.sine %a : tensor<f32>
+  return %0 : tensor<f32>
+}
+func.func private @cosine(%a: tensor<f32>) -> tensor<f32> attributes {mesh_shape = #sdy.mesh<["x"=2]>} {
+  %0 = stablehlo.cosine %a : tensor<f32>
+  return %0 : tensor<f32>
+}

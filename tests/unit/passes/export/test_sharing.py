@@ -41,4 +41,4 @@ def test_one_function_for_all_microbatches(form, microbatches):
         run_passes(module.operation, [LowerToFragmentCalls()])
         assert module.operation.verify()
         names = [ir.StringAttr(op.operation.attributes["sym_name"]).value for op in module.body]
-    assert names == ["main", "p0_f.main"]
+    assert names == ["main", f"p0_f_calls0to{microbatches - 1}.main"]

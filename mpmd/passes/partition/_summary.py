@@ -35,6 +35,8 @@ from mpmd.passes.partition._meshes import SharedMesh, create_mesh
 
 _MESH = "m"
 _VARIANT = "variant"
+# Bodies can have groups of their own, with small numbers.
+_FIRST_GROUP = 1 << 32
 
 Shardings = list[ir.Attribute | None]
 
@@ -224,7 +226,7 @@ def _add_to_group(group: int, value: ir.Value, last: ir.Operation) -> None:
     ir.Operation.create(
         "sdy.sharding_group",
         operands=[barrier.results[0]],
-        attributes={"group_id": i64(group)},
+        attributes={"group_id": i64(_FIRST_GROUP + group)},
         ip=ir.InsertionPoint(last),
     )
 

@@ -34,6 +34,8 @@ class PartitionedModule:
 
     mpmd: ir.Module
     ifrt: ir.Module
+    scheduled: ir.Operation
+    """``main`` in its final order, of fragments that still say what they are a task of."""
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
 
@@ -66,7 +68,11 @@ def partition_module(
     operation = parsed.operation
     _set_topology(operation, config)
     try:
-        run_passes(operation, _passes(config, inputs, outputs))
+        *before, export = _passes(config, inputs, outputs)
+        run_passes(operation, before)
+        with parsed.context, ir.Location.unknown(parsed.context):
+            scheduled = entry_point(operation).clone().operation
+        run_passes(operation, [export])
         type_ = function_type(entry_point(operation))
         ports = tuple(map(_port, type_.inputs)), tuple(map(_port, type_.results))
         ifrt = lowered_to_ifrt(parsed)
@@ -74,7 +80,7 @@ def partition_module(
         raise PartitionError(str(failure.diagnostic)) from None
     except (LoweringError, ir.MLIRError) as failure:
         raise PartitionError(str(failure)) from None
-    return PartitionedModule(parsed, ifrt, *ports)
+    return PartitionedModule(parsed, ifrt, scheduled, *ports)
 
 
 def parse(module: str | bytes) -> ir.Module:

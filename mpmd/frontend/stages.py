@@ -5,17 +5,21 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import jax
 from jax.sharding import NamedSharding, PartitionSpec
 
+from mpmd.dialect.functions import symbol_name
 from mpmd.frontend import prefixes
 from mpmd.frontend.config import Config
 from mpmd.frontend.partition import Port, partition_module
+from mpmd.frontend.pieces import program_report
 from mpmd.frontend.program import LabelledProgram, select
 from mpmd.frontend.signature import Signature, is_key
 from mpmd.frontend.topology import Place
+from mpmd.schedules.report import ScheduleReport
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,17 @@ class Lowered:
         if dialect == "stablehlo":
             return self._program.text
         raise ValueError(f"dialect must be 'ifrt', 'mpmd' or 'stablehlo', got {dialect!r}")
+
+    @cached_property
+    def schedule(self) -> ScheduleReport:
+        """What each mesh would do when: print it, or draw it with `to_svg`.
+
+        It is simulated from the order of the partitioned program. Every forward, input gradient
+        and weight gradient of a stage takes one unit unless `with_costs` says otherwise.
+        """
+        module = self._partitioned.mpmd.operation
+        name = symbol_name(module) if "sym_name" in module.attributes else "main"
+        return program_report(name, self._partitioned.scheduled)
 
     @property
     def function_named_shardings(self) -> FunctionNamedShardings:

@@ -11,6 +11,7 @@ from mpmd.passes.import_._assignment import IndexAssignment, NameAssignment
 from mpmd.passes.import_.import_pipeline import ImportPipeline
 from mpmd.passes.optimize._rules import parse_merge_rules, parse_schedule_rules
 from mpmd.passes.optimize.optimize_pipeline import OptimizePipeline
+from mpmd.passes.optimize.pipeline_scheduler import wants_split_backward
 from mpmd.passes.partition.sharding_propagation_pipeline import ShardingPropagationPipeline
 
 
@@ -38,6 +39,8 @@ def partition(
     get = dict(options or {}).get
     merge_late = get("mpmd_merge_inferred_after_scheduling", False)
     absorb = get("mpmd_absorb_inferred_fragments_on_entry_point_function", False)
+    # Schedules that have tasks of half a backward need those halves; the user can still say no.
+    split = not schedule_rules and wants_split_backward(schedule)
     return [
         ImportPipeline(
             name_to_mesh_assignment=assignment,
@@ -47,7 +50,7 @@ def partition(
             infer_cross_mesh_reductions=get("mpmd_infer_cross_mesh_reductions", False),
             absorb_on_entry_point_function=absorb,
             merge_after_scheduling=merge_late,
-            split_bwd_fragments=get("mpmd_split_bwd_fragments", False),
+            split_bwd_fragments=get("mpmd_split_bwd_fragments", split),
             enable_heterogeneous_meshes=not get("mpmd_assume_homogeneous_devices", False),
             accumulate_in_order=True,
             outline_bodies=True,

@@ -14,11 +14,14 @@ from mpmd.schedules.schedule import IntArray, Schedule
 
 @dataclass(frozen=True)
 class Family:
-    """Where a family's generator is, and how many stages it puts on a mesh (None: any number)."""
+    """Where a family's generator is, and what its schedules look like."""
 
     module: str
     function: str
     stages_per_mesh: int | None = 1
+    """How many stages it puts on a mesh; None: any number."""
+    splits_backward: bool = False
+    """Whether gradients of inputs and of weights are tasks of their own."""
 
     def make(self, num_meshes: int, num_microbatches: int, stages_per_mesh: int) -> Schedule:
         generator = getattr(importlib.import_module(self.module), self.function)
@@ -34,19 +37,27 @@ FAMILIES = {
     "1F1B": Family(f"{_HERE}.one_f_one_b", "one_f_one_b"),
     "Circular": Family(f"{_HERE}.circular", "circular", None),
     "CircularWithReversedBackward": Family(f"{_HERE}.circular", "circular_reversed", None),
-    "DualPipeV": Family(f"{_HERE}.v_shaped", "dual_pipe_v", 2),
+    "DualPipeV": Family(f"{_HERE}.v_shaped", "dual_pipe_v", 2, splits_backward=True),
     "GPipe": Family(f"{_HERE}.gpipe", "gpipe"),
     "GPipeBut1F1BForLastMesh": Family(f"{_HERE}.gpipe_one_f_one_b_last", "gpipe_one_f_one_b_last"),
     "Interleaved1F1B": Family(f"{_HERE}.interleaved", "interleaved_one_f_one_b", None),
-    "InterleavedZeroBubble": Family(f"{_HERE}.interleaved", "interleaved_zero_bubble", None),
+    "InterleavedZeroBubble": Family(
+        f"{_HERE}.interleaved", "interleaved_zero_bubble", None, splits_backward=True
+    ),
     "ParallelPipelinesWithWrapAround": Family(
         f"{_HERE}.wrap_around", "parallel_pipelines_with_wrap_around", None
     ),
-    "ZBV": Family(f"{_HERE}.v_shaped", "zero_bubble_v", 2),
-    "ZeroBubbleH1": Family(f"{_HERE}.zero_bubble", "zero_bubble_h1"),
-    "ZeroBubbleH2FullTxLatency": Family(f"{_HERE}.zero_bubble", "zero_bubble_h2_full_latency"),
-    "ZeroBubbleH2HalfTxLatency": Family(f"{_HERE}.zero_bubble", "zero_bubble_h2_half_latency"),
-    "ZeroBubbleH2ZeroTxLatency": Family(f"{_HERE}.zero_bubble", "zero_bubble_h2_zero_latency"),
+    "ZBV": Family(f"{_HERE}.v_shaped", "zero_bubble_v", 2, splits_backward=True),
+    "ZeroBubbleH1": Family(f"{_HERE}.zero_bubble", "zero_bubble_h1", splits_backward=True),
+    "ZeroBubbleH2FullTxLatency": Family(
+        f"{_HERE}.zero_bubble", "zero_bubble_h2_full_latency", splits_backward=True
+    ),
+    "ZeroBubbleH2HalfTxLatency": Family(
+        f"{_HERE}.zero_bubble", "zero_bubble_h2_half_latency", splits_backward=True
+    ),
+    "ZeroBubbleH2ZeroTxLatency": Family(
+        f"{_HERE}.zero_bubble", "zero_bubble_h2_zero_latency", splits_backward=True
+    ),
 }
 AUTO, NONE = "Auto", "None"
 NAMES = tuple(sorted([*FAMILIES, AUTO, NONE]))
@@ -56,6 +67,12 @@ def require_name(name: str) -> None:
     """Raises a ValueError unless there is a schedule of this name."""
     if name not in NAMES:
         raise ValueError(f"there is no schedule {name!r}; there are {', '.join(NAMES)}")
+
+
+def splits_backward(name: str) -> bool:
+    """Tells whether the schedule `name` wants backwards split; a search can choose to use it."""
+    require_name(name)
+    return name == AUTO or (name in FAMILIES and FAMILIES[name].splits_backward)
 
 
 def build(

@@ -121,7 +121,8 @@ class ImportPipeline(Pipeline):
             CopyTopologyFromMain(),
             *meshes,
             UnrollForLoops(),
-            # Folds what an iteration's number made constant.
+            # Folds what an iteration's number made constant, and slices of what was just stacked.
+            _named("mpmd-fold"),
             CppPass("func.func(canonicalize)"),
             FromUnrollToCallCounter(),
             # While sums are plain additions of what calls with counters return.
@@ -184,7 +185,6 @@ class ImportPipeline(Pipeline):
 
     def _flatten(self) -> list[Pass]:
         merging = [] if self.merge_after_scheduling else [self._merge_inferred()]
-        splitting = [_named("mpmd-split-bwd-fragments"), _named("mpmd-fragment-dce")]
         return [
             # Before calls are inlined, so that a microbatch is a few calls and not a copy of all
             # bodies.
@@ -199,7 +199,21 @@ class ImportPipeline(Pipeline):
             # Schedules order one fragment per stage, direction and microbatch.
             _named("mpmd-merge-user-fragments-into-scheduling-units"),
             # Last, as only whole backward units are worth splitting.
-            *(splitting if self.split_bwd_fragments else []),
+            *(self._split() if self.split_bwd_fragments else []),
+        ]
+
+    def _split(self) -> list[Pass]:
+        lean = self.outline_bodies
+        # Lean halves take operands again themselves. Others get them handed on, until
+        # canonicalization sees through that.
+        see_through: list[Pass] = (
+            [] if lean else [CppPass("func.func(canonicalize{region-simplify=disabled})")]
+        )
+        return [
+            _named("mpmd-split-bwd-fragments", minimize_residuals=lean),
+            *see_through,
+            # Both halves take all that the whole took, until here.
+            _named("mpmd-fragment-dce"),
         ]
 
 

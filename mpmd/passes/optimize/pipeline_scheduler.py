@@ -13,7 +13,7 @@ from mpmd.passes.optimize._recorded_order import record_order
 from mpmd.passes.optimize._scheduling_units import schedulable_meshes, scheduling_units
 from mpmd.passes.optimize._task_order import numbered, ordered_groups, schedule_for
 from mpmd.schedules.check import ScheduleError, check
-from mpmd.schedules.registry import require_name
+from mpmd.schedules.registry import require_name, splits_backward
 from mpmd.schedules.schedule import Schedule
 
 _BUILTIN, _TABLE = "builtin:", "table:"
@@ -47,6 +47,13 @@ def order_option(schedule: str | Schedule) -> str:
     if isinstance(schedule, str):
         return _parse(_BUILTIN + schedule)
     return _TABLE + " | ".join(" ".join(map(str, row)) for row in schedule)
+
+
+def wants_split_backward(schedule: str) -> bool:
+    """Tells whether a schedule, by name or as a table, has tasks of half a backward."""
+    if schedule.startswith(_TABLE):
+        return _read_table(schedule).splits_backward
+    return splits_backward(_parse(_BUILTIN + schedule).removeprefix(_BUILTIN))
 
 
 @dataclass(frozen=True)

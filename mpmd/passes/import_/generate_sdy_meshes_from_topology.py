@@ -13,6 +13,17 @@ from mpmd.passes.base import Pass, PassFailure
 
 EMPTY = "empty_mesh"
 
+# Not all attributes: the bindings cannot read some values of constants.
+_WITH_SHARDINGS = (
+    "sdy.sharding",
+    "sharding",
+    "in_shardings",
+    "out_shardings",
+    "out_sharding",
+    "arg_attrs",
+    "res_attrs",
+)
+
 
 @dataclass(frozen=True)
 class GenerateSdyMeshesFromTopology(Pass):
@@ -104,10 +115,10 @@ class _Mover:
 
     def visit(self, op: ir.Operation) -> None:
         """Moves the shardings in the attributes of `op`."""
-        for name, attribute in list(op.attributes.items()):
-            moved = self._move(op, attribute)
-            if moved != attribute:
-                op.attributes[name] = moved
+        attributes = op.attributes
+        for name in _WITH_SHARDINGS:
+            if name in attributes:
+                attributes[name] = self._move(op, attributes[name])
 
     def _move(self, op: ir.Operation, attribute: ir.Attribute) -> ir.Attribute:
         found = self._moved.get(attribute)

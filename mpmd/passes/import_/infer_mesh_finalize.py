@@ -74,6 +74,8 @@ class _Finalizer:
         self.default = min(topology_of(func))
         self.homes: dict[ir.Value, Homes] = {}
         """By any value that has the data: a mesh tensor, or one that was unassigned."""
+        self.taken_from: dict[ir.Value, ir.Value] = {}
+        """The mesh tensor that an unassigned value was."""
         self.transferred = {
             view.operation.operands[0]
             for view in entry_block(func).operations
@@ -109,7 +111,7 @@ class _Finalizer:
         """Gives the inputs a mesh that something assigns them to."""
         for argument in block.arguments:
             type_ = argument.type
-            if is_mesh_tensor(type_) or not is_entry_point(self.func):
+            if is_mesh_tensor(type_):
                 continue
             types = self._sorted_targets(argument)
             argument.set_type(types[0] if types else mesh_tensor_type(self.default, type_))
@@ -134,7 +136,10 @@ class _Finalizer:
     def _fold(self, op: ir.Operation) -> bool:
         """Replaces the results of `op`, if that is possible; tells whether it is superfluous."""
         if op.name in (UNASSIGN, BROADCAST):
-            self.homes[op.results[0]] = self._homes_of(op.operands[0])
+            source = op.operands[0]
+            self.homes[op.results[0]] = self._homes_of(source)
+            if is_mesh_tensor(source.type) or source in self.taken_from:
+                self.taken_from[op.results[0]] = self.taken_from.get(source, source)
         elif op.name == REDUCE_OP:
             self._lower_reduce(op)
         elif op.name == ASSIGN:
@@ -150,6 +155,10 @@ class _Finalizer:
         if found is None:
             found = self.homes[value] = {value.type: value} if is_mesh_tensor(value.type) else {}
         return found
+
+    def _place(self, value: ir.Value) -> ir.Value:
+        """Returns the mesh tensor that an unassigned value was, or a first one of it."""
+        return self.taken_from.get(value) or next(iter(self.homes[value].values()))
 
     def _fold_assign(self, op: ir.Operation) -> bool:
         source, type_ = op.operands[0], op.results[0].type
@@ -169,8 +178,7 @@ class _Finalizer:
         op = producer(source)
         if self.infer_transfers or op is None or op.name == BROADCAST:
             return True
-        original = next(iter(self.homes[source].values()))
-        return producer(original) is None and is_entry_point(self.func)
+        return producer(self._place(source)) is None and is_entry_point(self.func)
 
     def _bring(
         self,
@@ -185,7 +193,7 @@ class _Finalizer:
         Passing it on from mesh to mesh spares the first one from sending it many times. Where the
         program transfers it itself, from the first mesh, that is what is done.
         """
-        latest = next(iter(homes.values()))
+        latest = self._place(source)
         for target in [type_] if latest in self.transferred else self._sorted_targets(source):
             if target not in homes:
                 latest = homes[target] = transfer(latest, target, ip, loc)
@@ -210,7 +218,7 @@ class _Finalizer:
             homes = self._homes_of(operand)
             if not homes:
                 raise PassFailure(op, _LEFT)
-            values.append(next(iter(homes.values())))
+            values.append(self._place(operand))
         targets = map(read_mesh_tensor, self._targets(op.results[0]))
         meshes = dict.fromkeys(target.mesh for target in targets if target is not None)
         meshes = meshes or {min(mesh_of(value) or "" for value in values): None}

@@ -82,11 +82,14 @@ def _signature(function: Function) -> _Signature:
     op, body = function.op, function.body
     default = min(topology_of(op))
 
-    def meshes(where: str, values: Sequence[int], in_order: bool) -> list[list[str]]:
+    # A function that nothing calls takes what it takes, like the entry point.
+    keeps_arguments = function.is_entry or not function.callers
+
+    def meshes(where: str, values: Sequence[int], keep: bool, in_order: bool) -> list[list[str]]:
         sets = read_all(op, where, USE_SET, len(values))
         found: list[list[str]] = []
         for value, meshes in zip(values, sets, strict=True):
-            if function.is_entry or is_mesh_tensor(function.values[value].type):
+            if keep or is_mesh_tensor(function.values[value].type):
                 found.append([])
             else:
                 each = names(meshes or ()) or [default]
@@ -94,8 +97,8 @@ def _signature(function: Function) -> _Signature:
         return found
 
     return _Signature(
-        meshes("arg_attrs", body.arguments, in_order=False),
-        meshes("res_attrs", body.returned, in_order=True),
+        meshes("arg_attrs", body.arguments, keeps_arguments, in_order=False),
+        meshes("res_attrs", body.returned, function.is_entry, in_order=True),
     )
 
 

@@ -83,8 +83,9 @@ def prune(
     prune, except that dead operations have gone from the body. The caller replaces the results.
     """
     if fragment.is_call:
-        function, taken = _pruned_function(bodies, callee_name(fragment.op), tuple(keep))
-        if len(taken) == len(fragment.op.operands) and all(keep):
+        callee = callee_name(fragment.op)
+        function, taken = _pruned_function(bodies, callee, tuple(keep))
+        if function == callee:
             return None
         attributes = {"callee": ir.FlatSymbolRefAttr.get(function)}
     else:

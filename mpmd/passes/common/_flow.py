@@ -75,6 +75,8 @@ class Node:
     """An operation of the function, or the fragment that several of them merge into."""
 
     __slots__ = (
+        "_mesh",
+        "_origins",
         "after_unit",
         "anchor",
         "attributes",
@@ -85,11 +87,9 @@ class Node:
         "into",
         "is_fragment",
         "is_unit",
-        "mesh",
         "name",
         "op",
         "order",
-        "origins",
         "own_slots",
         "parts",
         "preceding",
@@ -114,11 +114,27 @@ class Node:
         self.preceding: Node | None = None
         self.following: Node | None = None
         self.is_fragment = self.name in (REGION, CALL)
-        if self.is_fragment:
-            fragment = Fragment(op)
-            self.mesh = fragment.mesh
-            self.origins: tuple[Origin, ...] = fragment.origins
-            self.attributes: dict[str, ir.Attribute] | None = None
+        self.attributes: dict[str, ir.Attribute] | None = None
+        self._origins: tuple[Origin, ...] | None = None
+        self._mesh: str | None = None
+
+    @property
+    def mesh(self) -> str:
+        """The mesh of a fragment."""
+        if self._mesh is None:
+            self._mesh = Fragment(self.op).mesh
+        return self._mesh
+
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        """The labels that contributed to a fragment."""
+        if self._origins is None:
+            self._origins = Fragment(self.op).origins
+        return self._origins
+
+    @origins.setter
+    def origins(self, origins: tuple[Origin, ...]) -> None:
+        self._origins = origins
 
     def root(self) -> Node:
         """Returns the fragment that this one was merged into, at last."""
@@ -178,7 +194,7 @@ class Node:
             self.slots = list(self.own_slots)
 
     def __repr__(self) -> str:
-        return f"<{self.name} {getattr(self, 'origins', '')} at {self.order}>"
+        return f"<{self.name} {self.origins if self.is_fragment else ''} at {self.order}>"
 
 
 class Flow:
@@ -205,7 +221,8 @@ class Flow:
 
     def _read(self, op: ir.Operation, position: int) -> Node:
         node = Node(op, float(position))
-        node.inputs = [self._value(value) for value in op.operands]
+        known = self.values
+        node.inputs = [known.get(value) or self._value(value) for value in op.operands]
         if not node.is_fragment and len(op.regions):
             node.inputs += self._captured(op)
         for value in node.inputs:
@@ -214,6 +231,7 @@ class Flow:
         return node
 
     def _value(self, value: ir.Value) -> Value:
+        """Returns what stands for a value that may come from around the block."""
         return self.values.get(value) or self._define(value, None, 0)
 
     def _captured(self, op: ir.Operation) -> list[Value]:

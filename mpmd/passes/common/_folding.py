@@ -23,10 +23,11 @@ _COMPARISONS: dict[str, Callable[[Number, Number], bool]] = {
     "GT": lambda a, b: a > b,
     "GE": lambda a, b: a >= b,
 }
-_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
+_ARITHMETIC: dict[str, Callable[[Number, Number], Number]] = {
     "stablehlo.add": lambda a, b: a + b,
     "stablehlo.subtract": lambda a, b: a - b,
     "stablehlo.multiply": lambda a, b: a * b,
+    "stablehlo.divide": lambda a, b: a / b,
 }
 
 
@@ -36,15 +37,24 @@ def _maker(value: ir.Value, name: str) -> ir.Operation | None:
     return owner if not isinstance(owner, ir.Block) and owner.name == name else None
 
 
+_READABLE = (ir.IntegerType, ir.F64Type, ir.F32Type, ir.F16Type, ir.BF16Type)
+
+
+def _splat(value: ir.Value) -> ir.Attribute | None:
+    """Returns the element that all elements of a constant are."""
+    op = _maker(value, CONSTANT)
+    # The bindings cannot even read the elements of a constant of another type, such as complex.
+    if op is None or not isinstance(ir.ShapedType(value.type).element_type, _READABLE):
+        return None
+    elements = op.attributes["value"]
+    if not isinstance(elements, ir.DenseIntElementsAttr | ir.DenseFPElementsAttr):
+        return None
+    return elements.get_splat_value() if elements.is_splat else None
+
+
 def _number(value: ir.Value) -> Number | None:
     """Returns the number that all elements of a constant are."""
-    op = _maker(value, CONSTANT)
-    if op is None or not isinstance(op.attributes["value"], ir.DenseElementsAttr):
-        return None
-    elements = ir.DenseElementsAttr(op.attributes["value"])
-    if not elements.is_splat:
-        return None
-    splat = elements.get_splat_value()
+    splat = _splat(value)
     if isinstance(splat, ir.BoolAttr | ir.IntegerAttr | ir.FloatAttr):
         return splat.value
     return None
@@ -57,12 +67,23 @@ def _constant(like: ir.Value, number: int, at: ir.Operation) -> ir.Value:
     scalar = (
         ir.BoolAttr.get(bool(number)) if element.width == 1 else ir.IntegerAttr.get(element, number)
     )
+    return _constant_of(scalar, type_, at)
+
+
+def _constant_of(scalar: ir.Attribute, type_: ir.Type, at: ir.Operation) -> ir.Value:
     return ir.Operation.create(
         CONSTANT,
         results=[type_],
         attributes={"value": ir.DenseElementsAttr.get_splat(type_, scalar)},
         ip=ir.InsertionPoint(at),
+        loc=at.location,
     ).results[0]
+
+
+def _moved_splat(op: ir.Operation) -> ir.Value | None:
+    """Moving equal elements around is a constant, which is made wherever it is used."""
+    scalar = _splat(op.operands[0])
+    return None if scalar is None else _constant_of(scalar, op.results[0].type, op)
 
 
 def _select(op: ir.Operation) -> ir.Value | None:
@@ -83,7 +104,7 @@ def _add(op: ir.Operation) -> ir.Value | None:
         return left
     if _number(left) == 0:
         return right
-    return _integers(op)
+    return _computed(op)
 
 
 def _subtract(op: ir.Operation) -> ir.Value | None:
@@ -92,7 +113,7 @@ def _subtract(op: ir.Operation) -> ir.Value | None:
     number = _number(right)
     if number == 0 and math.copysign(1, number) == 1:
         return left
-    return _integers(op)
+    return _computed(op)
 
 
 def _multiply(op: ir.Operation) -> ir.Value | None:
@@ -102,19 +123,40 @@ def _multiply(op: ir.Operation) -> ir.Value | None:
         return left
     if _number(left) == 1:
         return right
-    return _integers(op)
+    return _computed(op)
 
 
-def _integers(op: ir.Operation) -> ir.Value | None:
-    """Computes with integers, as for the index of an unrolled loop."""
-    element = ir.RankedTensorType(op.results[0].type).element_type
-    numbers = [_number(operand) for operand in op.operands]
-    if not isinstance(element, ir.IntegerType) or element.width == 1:
+def _divide(op: ir.Operation) -> ir.Value | None:
+    """`x / 1` is x."""
+    return op.operands[0] if _number(op.operands[1]) == 1 else _computed(op)
+
+
+def _computed(op: ir.Operation) -> ir.Value | None:
+    """Computes with two constants, as for the index of an unrolled loop or the scale of a mean.
+
+    Python computes in double precision, which rounds to what the narrower types would give.
+    Integers that overflow and floats that are not finite are left to the device.
+    """
+    element = ir.ShapedType(op.results[0].type).element_type
+    left, right = (_number(operand) for operand in op.operands)
+    if left is None or right is None or isinstance(left, bool):
         return None
-    left, right = numbers
-    if not isinstance(left, int) or not isinstance(right, int):
+    if isinstance(element, ir.IntegerType):
+        return _integer(op, element, left, right)
+    if op.name == "stablehlo.divide" and right == 0:
         return None
     number = _ARITHMETIC[op.name](left, right)
+    if not math.isfinite(number):
+        return None
+    return _constant_of(ir.FloatAttr.get(element, number), op.results[0].type, op)
+
+
+def _integer(
+    op: ir.Operation, element: ir.IntegerType, left: Number, right: Number
+) -> ir.Value | None:
+    if element.width == 1 or op.name == "stablehlo.divide":
+        return None
+    number = int(_ARITHMETIC[op.name](left, right))
     low, high = (0, 2**element.width) if element.is_unsigned else _signed_range(element.width)
     return _constant(op.results[0], number, op) if low <= number < high else None
 
@@ -139,6 +181,9 @@ def _same_type(op: ir.Operation) -> ir.Value | None:
 
 def _reshape(op: ir.Operation) -> ir.Value | None:
     """A reshape of a reshape is one reshape."""
+    splat = _moved_splat(op)
+    if splat is not None:
+        return splat
     inner = _maker(op.operands[0], "stablehlo.reshape")
     if inner is not None:
         op.operands[0] = inner.operands[0]
@@ -147,6 +192,9 @@ def _reshape(op: ir.Operation) -> ir.Value | None:
 
 def _transpose(op: ir.Operation) -> ir.Value | None:
     """A transpose of a transpose is one transpose, or none."""
+    splat = _moved_splat(op)
+    if splat is not None:
+        return splat
     order = list(ir.DenseI64ArrayAttr(op.attributes["permutation"]))
     inner = _maker(op.operands[0], "stablehlo.transpose")
     if inner is not None:
@@ -189,6 +237,9 @@ def _sliced(op: ir.Operation, starts: Sequence[int], sizes: Sequence[int]) -> ir
 
 def _slice(op: ir.Operation) -> ir.Value | None:
     """A slice of all is the whole, and one of a concatenation can be one of its pieces."""
+    splat = _moved_splat(op)
+    if splat is not None:
+        return splat
     starts, limits, strides = (
         list(ir.DenseI64ArrayAttr(op.attributes[name]))
         for name in ("start_indices", "limit_indices", "strides")
@@ -208,8 +259,10 @@ def _slice(op: ir.Operation) -> ir.Value | None:
 
 RULES: dict[str, Rule] = {
     "stablehlo.add": _add,
+    "stablehlo.broadcast_in_dim": _moved_splat,
     "stablehlo.compare": _compare,
     "stablehlo.convert": _same_type,
+    "stablehlo.divide": _divide,
     "stablehlo.dynamic_slice": _dynamic_slice,
     "stablehlo.multiply": _multiply,
     "stablehlo.reshape": _reshape,

@@ -41,6 +41,21 @@ func.func @index(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<i32>, tensor<4
   return %4, %6 : tensor<i32>, tensor<4xf32>
 }
 
+// The scale of a mean, rounded as the type has it.
+// CHECK-LABEL: func.func @scale
+// CHECK: %[[S:.*]] = stablehlo.constant dense<0.333333343> : tensor<f32>
+// CHECK: %[[B:.*]] = stablehlo.constant dense<3.339840e-01> : tensor<bf16>
+// CHECK: return %[[S]], %[[B]]
+func.func @scale() -> (tensor<f32>, tensor<bf16>) {
+  %one = stablehlo.constant dense<1.0> : tensor<f32>
+  %three = stablehlo.constant dense<3.0> : tensor<f32>
+  %0 = stablehlo.divide %one, %three : tensor<f32>
+  %narrow_one = stablehlo.constant dense<1.0> : tensor<bf16>
+  %narrow_three = stablehlo.constant dense<3.0> : tensor<bf16>
+  %1 = stablehlo.divide %narrow_one, %narrow_three : tensor<bf16>
+  return %0, %1 : tensor<f32>, tensor<bf16>
+}
+
 // CHECK-LABEL: func.func @shapes
 // CHECK: %[[T:.*]] = stablehlo.transpose %arg0, dims = [2, 0, 1]
 // CHECK: return %arg0, %arg0, %[[T]], %arg0
@@ -70,6 +85,25 @@ func.func @stack(%x: tensor<1x4xf32>, %y: tensor<1x4xf32>, %z: tensor<2x4xf32>)
   %3 = stablehlo.dynamic_slice %0, %far, %c, sizes = [1, 4] : (tensor<2x4xf32>, tensor<i32>, tensor<i32>) -> tensor<1x4xf32>
   %4 = stablehlo.dynamic_slice %z, %one, %c, sizes = [1, 4] : (tensor<2x4xf32>, tensor<i32>, tensor<i32>) -> tensor<1x4xf32>
   return %1, %2, %3, %4 : tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>, tensor<1x4xf32>
+}
+
+// CHECK-LABEL: func.func @moved_constants
+// CHECK: %[[B:.*]] = stablehlo.constant dense<5.000000e-01> : tensor<2x3xf32>
+// CHECK: %[[R:.*]] = stablehlo.constant dense<5.000000e-01> : tensor<6xf32>
+// CHECK: %[[T:.*]] = stablehlo.constant dense<5.000000e-01> : tensor<3x2xf32>
+// CHECK: %[[S:.*]] = stablehlo.constant dense<5.000000e-01> : tensor<1x3xf32>
+// CHECK: %[[P:.*]] = stablehlo.constant dense<true> : tensor<4xi1>
+// CHECK: return %[[B]], %[[R]], %[[T]], %[[S]], %[[P]]
+func.func @moved_constants()
+    -> (tensor<2x3xf32>, tensor<6xf32>, tensor<3x2xf32>, tensor<1x3xf32>, tensor<4xi1>) {
+  %half = stablehlo.constant dense<0.5> : tensor<f32>
+  %yes = stablehlo.constant dense<true> : tensor<i1>
+  %0 = stablehlo.broadcast_in_dim %half, dims = [] : (tensor<f32>) -> tensor<2x3xf32>
+  %1 = stablehlo.reshape %0 : (tensor<2x3xf32>) -> tensor<6xf32>
+  %2 = stablehlo.transpose %0, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %3 = stablehlo.slice %0 [0:1, 0:3] : (tensor<2x3xf32>) -> tensor<1x3xf32>
+  %4 = stablehlo.broadcast_in_dim %yes, dims = [] : (tensor<i1>) -> tensor<4xi1>
+  return %0, %1, %2, %3, %4 : tensor<2x3xf32>, tensor<6xf32>, tensor<3x2xf32>, tensor<1x3xf32>, tensor<4xi1>
 }
 
 // CHECK-LABEL: func.func @in_labels

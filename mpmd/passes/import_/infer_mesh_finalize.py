@@ -10,7 +10,6 @@ from mpmd.dialect.attributes import is_mesh_tensor, mesh_of, mesh_tensor_type, r
 from mpmd.dialect.functions import (
     entry_block,
     functions,
-    is_entry_point,
     is_mpmd_function,
     topology_of,
     update_function_type,
@@ -178,7 +177,7 @@ class _Finalizer:
         op = producer(source)
         if self.infer_transfers or op is None or op.name == BROADCAST:
             return True
-        return producer(self._place(source)) is None and is_entry_point(self.func)
+        return producer(self._place(source)) is None
 
     def _bring(
         self,

@@ -27,6 +27,7 @@ from mpmd.passes.import_._mesh_graph import CALL, FOR, Function, Node, read_modu
 from mpmd.passes.import_._mesh_sets import (
     SRC_SET,
     USE_SET,
+    Meshes,
     argument_dictionaries,
     names,
     read_all,
@@ -80,26 +81,40 @@ class _Signature:
 
 def _signature(function: Function) -> _Signature:
     op, body = function.op, function.body
-    default = min(topology_of(op))
+    default = [min(topology_of(op))]
+    needed = _use_sets(function)
+
+    def plain(value: int) -> bool:
+        return not is_mesh_tensor(function.values[value].type)
 
     # A function that nothing calls takes what it takes, like the entry point.
-    keeps_arguments = function.is_entry or not function.callers
+    splits = bool(function.callers) and not function.is_entry
+    arguments = [
+        sorted(names(needed.get(value, ()))) or default if splits and plain(value) else []
+        for value in body.arguments
+    ]
+    if function.is_entry:
+        return _Signature(arguments, [[] for _ in body.returned])
+    results = [
+        # What no call uses is returned from where it is.
+        names(meshes or ()) or sorted(names(needed.get(value, ())))[:1] or default
+        if plain(value)
+        else []
+        for value, meshes in zip(
+            body.returned, read_all(op, "res_attrs", USE_SET, len(body.returned)), strict=True
+        )
+    ]
+    return _Signature(arguments, results)
 
-    def meshes(where: str, values: Sequence[int], keep: bool, in_order: bool) -> list[list[str]]:
-        sets = read_all(op, where, USE_SET, len(values))
-        found: list[list[str]] = []
-        for value, meshes in zip(values, sets, strict=True):
-            if keep or is_mesh_tensor(function.values[value].type):
-                found.append([])
-            else:
-                each = names(meshes or ()) or [default]
-                found.append(each if in_order else sorted(each))
-        return found
 
-    return _Signature(
-        meshes("arg_attrs", body.arguments, keeps_arguments, in_order=False),
-        meshes("res_attrs", body.returned, function.is_entry, in_order=True),
-    )
+def _use_sets(function: Function) -> dict[int, Meshes]:
+    arguments = function.body.arguments
+    sets = read_all(function.op, "arg_attrs", USE_SET, len(arguments))
+    found = dict(zip(arguments, sets, strict=True))
+    for node in function.nodes():
+        if node.carries_sets:
+            found.update(dict.fromkeys(node.results, read_from(node.op, USE_SET)))
+    return {value: meshes for value, meshes in found.items() if meshes is not None}
 
 
 class _Rewriter:

@@ -17,7 +17,7 @@ from mpmd.lowering.calls import Calls
 from mpmd.lowering.donation import marked_donated
 from mpmd.lowering.errors import LoweringError
 from mpmd.lowering.fragment_modules import FragmentModules
-from mpmd.lowering.transfers import Transfers
+from mpmd.lowering.transfers import TRANSFER, Transfers, plan_transfers
 from mpmd.lowering.types import Arrays
 
 
@@ -79,13 +79,13 @@ def _lower_function(func: ir.Operation, everything: dict[str, ir.Operation]) -> 
     ip = ir.InsertionPoint(body)
     calls = Calls(arrays, values, everything, ip)
     transfers = Transfers(arrays, values, ip)
-    for each in block.operations:
-        op = each.operation
-        if op.name == "mpmd.transfer":
-            transfers.add(op)
-            continue
-        transfers.flush()
-        if op.name == "mpmd.fragment_call":
+    ops = [each.operation for each in block.operations]
+    batches = plan_transfers(ops, arrays)
+    for place, op in enumerate(ops):
+        if op.name == TRANSFER:
+            if place in batches:
+                transfers.add(batches[place])
+        elif op.name == "mpmd.fragment_call":
             calls.add(op)
         elif op.name == "func.return":
             returned = [values[value] for value in op.operands]

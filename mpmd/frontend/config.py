@@ -10,10 +10,11 @@ import jax
 from jax.sharding import Mesh
 
 from mpmd.frontend.names import check_label
-from mpmd.frontend.options import PartitioningOptions, check_options, check_schedule_name
+from mpmd.frontend.options import PartitioningOptions, check_options
+from mpmd.frontend.rule_checks import Labels, check_merge_rules, check_schedule_rules
 from mpmd.frontend.rules import FragmentMergeRule, FragmentScheduleRule
+from mpmd.frontend.schedules import KEY, PipelineSchedule, check_schedule, is_rules
 from mpmd.frontend.topology import Place, Topology, check_topology, parse_place
-from mpmd.schedules import Schedule
 
 NameToMeshAssignment = Mapping[str, str | tuple[str, int]]
 NameToStageAssignment = Mapping[str, int]
@@ -30,7 +31,7 @@ class Config:
     output_mesh_assignment: Any
     partitioning_options: dict[str, bool | str]
     read_input_output_mesh_from_shardings: bool
-    pipeline_schedule: str | Schedule | None
+    pipeline_schedule: PipelineSchedule
     fragment_merge_rules: tuple[FragmentMergeRule, ...]
     fragment_schedule_rules: tuple[FragmentScheduleRule, ...]
 
@@ -82,9 +83,15 @@ def make_config(
       partitioning_options: switches of the compiler.
       read_input_output_mesh_from_shardings: whether in_shardings and out_shardings of `mpmd.jit`
         also say on which mesh an input or output is.
-      pipeline_schedule: the name of a schedule, a `Schedule`, or per mesh a list of tasks ("0F1").
+      pipeline_schedule: in which order each mesh runs its microbatches, in one of these forms: the
+        name of a schedule; a `Schedule`; a list of tasks ("0F1" is the forward of stage 0 and
+        microbatch 1) for each mesh, in a list or a dict; a list of `FragmentScheduleRule`; or a
+        function of two `FragmentInfo` of one mesh that says whether the first has to run before
+        the second. Such a function may be any relation for up to 128 computations on a mesh, which
+        it is asked about in pairs; beyond that it is used for sorting, and has to compare as
+        `key(first) < key(second)` would. The default is "1F1B".
       fragment_merge_rules: fragments to merge.
-      fragment_schedule_rules: fragments to put in order.
+      fragment_schedule_rules: fragments to put in order, instead of a `pipeline_schedule`.
     """
     meshes = check_topology(topology)
     places, stages = _check_assignment(name_to_mesh_assignment, meshes)
@@ -97,6 +104,10 @@ def make_config(
         )
     _check_tree("input_mesh_assignment", input_mesh_assignment, meshes)
     _check_tree("output_mesh_assignment", output_mesh_assignment, meshes)
+    labels = Labels(places, stages)
+    schedule, schedule_rules = _check_schedule(
+        pipeline_schedule, fragment_schedule_rules, options, meshes, labels
+    )
     return Config(
         topology=meshes,
         places=places,
@@ -105,13 +116,11 @@ def make_config(
         output_mesh_assignment=output_mesh_assignment,
         partitioning_options=options,
         read_input_output_mesh_from_shardings=read_input_output_mesh_from_shardings,
-        pipeline_schedule=_check_schedule(pipeline_schedule, options, meshes),
-        fragment_merge_rules=_check_rules(
-            "fragment_merge_rules", fragment_merge_rules, FragmentMergeRule
+        pipeline_schedule=schedule,
+        fragment_merge_rules=check_merge_rules(
+            "fragment_merge_rules", fragment_merge_rules, labels
         ),
-        fragment_schedule_rules=_check_rules(
-            "fragment_schedule_rules", fragment_schedule_rules, FragmentScheduleRule
-        ),
+        fragment_schedule_rules=schedule_rules,
     )
 
 
@@ -187,48 +196,28 @@ def _check_tree(key: str, tree: Any, topology: dict[str, Mesh]) -> None:
 
 
 def _check_schedule(
-    schedule: Any, options: dict[str, bool | str], topology: dict[str, Mesh]
-) -> str | Schedule | None:
+    schedule: Any,
+    rules: object,
+    options: dict[str, bool | str],
+    topology: dict[str, Mesh],
+    labels: Labels,
+) -> tuple[PipelineSchedule, tuple[FragmentScheduleRule, ...]]:
+    """Returns the schedule and the rules, one of which is given at most."""
     by_option = options.get("mpmd_pipeline_schedule")
     if schedule is None:
-        return None if by_option is None else str(by_option)
+        checked = check_schedule_rules("fragment_schedule_rules", rules, labels)
+        if by_option is None:
+            return None, checked
+        return check_schedule(by_option, list(topology), labels.places, labels.stages), checked
     if by_option is not None and not (isinstance(schedule, str) and schedule == by_option):
         raise ValueError(
             f"pipeline_schedule is {schedule!r}, but partitioning_options has "
             f"mpmd_pipeline_schedule={by_option!r}: give one of them"
         )
-    if isinstance(schedule, str):
-        check_schedule_name(schedule, "pipeline_schedule")
-        return schedule
-    if isinstance(schedule, Schedule):
-        return schedule
-    if isinstance(schedule, Mapping):
-        schedule = _rows_of(schedule, topology)
-    if not isinstance(schedule, (list, tuple)):
+    if rules:
         raise ValueError(
-            "pipeline_schedule must be the name of a schedule, a Schedule, or lists of tasks such "
-            f"as '0F1', one for each mesh; got {schedule!r}"
+            "pipeline_schedule and fragment_schedule_rules both say what runs first: give one"
         )
-    try:
-        return Schedule.from_table(schedule)
-    except (TypeError, AttributeError, ValueError) as error:
-        raise ValueError(f"pipeline_schedule: {error}") from None
-
-
-def _rows_of(table: Mapping[Any, Any], topology: dict[str, Mesh]) -> list[Any]:
-    for mesh in topology:
-        if mesh not in table:
-            raise ValueError(f"pipeline_schedule has no list for the mesh {mesh!r}")
-    for mesh in table:
-        if mesh not in topology:
-            raise ValueError(
-                f"pipeline_schedule names {mesh!r}, which is no mesh; the meshes are "
-                f"{', '.join(map(repr, topology))}"
-            )
-    return [table[mesh] for mesh in topology]
-
-
-def _check_rules(key: str, rules: object, kind: type) -> tuple:
-    if not isinstance(rules, (list, tuple)) or not all(isinstance(rule, kind) for rule in rules):
-        raise ValueError(f"{key} must be a list of {kind.__name__}, got {rules!r}")
-    return tuple(rules)
+    if is_rules(schedule):
+        return None, check_schedule_rules(KEY, schedule, labels)
+    return check_schedule(schedule, list(topology), labels.places, labels.stages), ()

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from mpmd.dialect import attributes
+from mpmd.dialect import attributes, diagnostics
 from mpmd.dialect._jaxlib import ir, make_context
 from mpmd.dialect.functions import function_type, functions, symbol_name
 from mpmd.errors import PartitionError
 from mpmd.frontend.config import Config
+from mpmd.frontend.rules import FragmentInfo, FragmentOrigin, SplitFragmentType
 from mpmd.frontend.topology import Place
 from mpmd.lowering import LoweringError, lowered_to_ifrt
 from mpmd.passes.base import Pass, PassFailure
 from mpmd.passes.import_._assignment import Place as Where
 from mpmd.passes.runner import run_passes
 from mpmd.schedules.schedule import Schedule
+from mpmd.schedules.task import Kind
+
+if TYPE_CHECKING:
+    from mpmd.passes.optimize._happens_before import OrderByPredicate
+    from mpmd.passes.optimize._scheduling_units import Unit
 
 
 @dataclass(frozen=True)
@@ -69,7 +77,9 @@ def partition_module(
     _set_topology(operation, config)
     try:
         *before, export = _passes(config, inputs, outputs)
-        run_passes(operation, before)
+        with diagnostics.collect() as found:
+            run_passes(operation, before)
+        _warn(found)
         with parsed.context, ir.Location.unknown(parsed.context):
             scheduled = entry_point(operation).clone().operation
         run_passes(operation, [export])
@@ -81,6 +91,13 @@ def partition_module(
     except (LoweringError, ir.MLIRError) as failure:
         raise PartitionError(str(failure)) from None
     return PartitionedModule(parsed, ifrt, scheduled, *ports)
+
+
+def _warn(found: Sequence[diagnostics.Diagnostic]) -> None:
+    """Tells the user what was ignored, such as a rule about a fragment that does not exist."""
+    for each in found:
+        if each.severity == "warning":
+            warnings.warn(each.message, stacklevel=2)
 
 
 def parse(module: str | bytes) -> ir.Module:
@@ -116,7 +133,7 @@ def _passes(
 ) -> list[Pass]:
     from mpmd.passes import pipelines  # here, as it loads every pass
 
-    schedule = {} if config.pipeline_schedule is None else {"schedule": _text(config)}
+    schedule = {} if config.pipeline_schedule is None else {"schedule": _order(config)}
     return pipelines.partition(
         assignment=tuple(
             (label, Where(*place, config.stages.get(label)))
@@ -135,13 +152,33 @@ def _numbered(places: Sequence[Place | None]) -> tuple[tuple[int, Where], ...]:
     return tuple((i, Where(*place)) for i, place in enumerate(places) if place is not None)
 
 
-def _text(config: Config) -> str:
+def _order(config: Config) -> str | OrderByPredicate:
     """The schedule as the compiler takes it."""
+    from mpmd.passes.optimize._happens_before import OrderByPredicate
+
     schedule = config.pipeline_schedule
+    if isinstance(schedule, str):
+        return "none" if schedule == "None" else schedule
     if not isinstance(schedule, Schedule):
-        return "none" if schedule == "None" else str(schedule)
+        return OrderByPredicate(schedule, _describe)
     rows = [line for line in str(schedule).splitlines() if line.startswith("mesh ")]
     return "table:" + " | ".join(row.partition(":")[2].strip() for row in rows)
+
+
+def _describe(unit: Unit) -> FragmentInfo:
+    """What a predicate over fragments sees of one."""
+    fragment = unit.fragment
+    half = {
+        Kind.Bi: SplitFragmentType.KEEP_TRANSFERRED,
+        Kind.Bw: SplitFragmentType.DROP_TRANSFERRED,
+    }
+    return FragmentInfo(
+        [FragmentOrigin(each.name, each.transpose_count) for each in fragment.origins],
+        mesh_name=unit.mesh,
+        stage_id=unit.stage,
+        call_counter=unit.microbatch,
+        split_type=half.get(unit.kind),
+    )
 
 
 _DIMENSION = re.compile(r"\{([^}]*)\}")

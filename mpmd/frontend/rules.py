@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mpmd.frontend.names import check_call_counter
+from mpmd.schedules.task import Kind
 
 
 class SplitFragmentType(enum.Enum):
@@ -14,6 +15,12 @@ class SplitFragmentType(enum.Enum):
 
     KEEP_TRANSFERRED = "keep_transferred"
     DROP_TRANSFERRED = "drop_transferred"
+
+
+_SPLIT_TEXT = {
+    SplitFragmentType.KEEP_TRANSFERRED: "kKeepTransferred",
+    SplitFragmentType.DROP_TRANSFERRED: "kDropTransferred",
+}
 
 
 @dataclass(frozen=True)
@@ -65,6 +72,18 @@ class FragmentInfo:
             raise ValueError(f"split_type must be a SplitFragmentType, got {split_type!r}")
         set_field(self, "split_type", split_type)
 
+    @property
+    def kind(self) -> Kind | None:
+        """Whether it is a forward, a backward or half a backward; None for a mixture or another."""
+        counts = {origin.transpose_count for origin in self.origins}
+        if counts == {0}:
+            return Kind.F
+        if counts != {1}:
+            return None
+        if self.split_type is None:
+            return Kind.B
+        return Kind.Bi if self.split_type is SplitFragmentType.KEEP_TRANSFERRED else Kind.Bw
+
     def __str__(self) -> str:
         fields = [f"origins=[{','.join(map(str, self.origins))}]"]
         if self.stage_id is not None:
@@ -72,7 +91,7 @@ class FragmentInfo:
         if self.call_counter is not None:
             fields.append(f"call_counter={self.call_counter}")
         if self.split_type is not None:
-            fields.append(f"split_type={self.split_type.value}")
+            fields.append(f"split_type={_SPLIT_TEXT[self.split_type]}")
         return f'FragmentInfo({",".join(fields)},mesh_name="{self.mesh_name}")'
 
 
@@ -84,7 +103,8 @@ class FragmentMergeRule:
     target: FragmentInfo
 
     def __init__(self, sources: Sequence[FragmentInfo], target: FragmentInfo) -> None:
-        object.__setattr__(self, "sources", _items("sources", sources, FragmentInfo))
+        infos = _items("sources", sources, FragmentInfo, at_least=2)
+        object.__setattr__(self, "sources", infos)
         object.__setattr__(self, "target", *_items("target", [target], FragmentInfo))
 
     def __str__(self) -> str:
@@ -99,7 +119,7 @@ class FragmentScheduleRule:
     ordered_fragments: tuple[FragmentInfo, ...]
 
     def __init__(self, ordered_fragments: Sequence[FragmentInfo]) -> None:
-        fragments = _items("ordered_fragments", ordered_fragments, FragmentInfo)
+        fragments = _items("ordered_fragments", ordered_fragments, FragmentInfo, at_least=2)
         object.__setattr__(self, "ordered_fragments", fragments)
 
     def __str__(self) -> str:
@@ -107,10 +127,12 @@ class FragmentScheduleRule:
         return f"FragmentScheduleRule(ordered_fragments=[{fragments}])"
 
 
-def _items(name: str, values: object, kind: type) -> tuple:
+def _items(name: str, values: object, kind: type, at_least: int = 0) -> tuple:
     items = tuple(values) if isinstance(values, (list, tuple)) else None
     if items is None or not all(isinstance(item, kind) for item in items):
         raise ValueError(f"{name} must be a list of {kind.__name__}, got {values!r}")
+    if len(items) < at_least:
+        raise ValueError(f"{name} must be at least {at_least}, got {len(items)}")
     return items
 
 

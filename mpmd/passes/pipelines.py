@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from mpmd.passes.base import Pass
 from mpmd.passes.export.export_pipeline import ExportPipeline
 from mpmd.passes.import_._assignment import IndexAssignment, NameAssignment
 from mpmd.passes.import_.import_pipeline import ImportPipeline
+from mpmd.passes.optimize._happens_before import OrderByPredicate
 from mpmd.passes.optimize._rules import parse_merge_rules, parse_schedule_rules
 from mpmd.passes.optimize.optimize_pipeline import OptimizePipeline
 from mpmd.passes.optimize.pipeline_scheduler import wants_split_backward
@@ -21,7 +23,7 @@ def partition(
     inputs: IndexAssignment = (),
     outputs: IndexAssignment = (),
     options: Mapping[str, Any] | None = None,
-    schedule: str = "1F1B",
+    schedule: str | OrderByPredicate = "1F1B",
     merge_rules: Sequence[str] = (),
     schedule_rules: Sequence[str] = (),
 ) -> list[Pass]:
@@ -32,7 +34,7 @@ def partition(
       inputs: argument numbers and where they are; the compiler chooses for the others.
       outputs: the same for results.
       options: `partitioning_options` as `mpmd.make_config` has checked them.
-      schedule: a name, `none`, or `table:` and the tasks of each mesh separated by bars.
+      schedule: a name, `none`, `table:` and the tasks of each mesh separated by bars, or a pass.
       merge_rules: rules for merging fragments, as text.
       schedule_rules: rules for the order, as text; they replace the schedule.
     """
@@ -40,7 +42,9 @@ def partition(
     merge_late = get("mpmd_merge_inferred_after_scheduling", False)
     absorb = get("mpmd_absorb_inferred_fragments_on_entry_point_function", False)
     # Schedules that have tasks of half a backward need those halves; the user can still say no.
-    split = not schedule_rules and wants_split_backward(schedule)
+    order = [] if isinstance(schedule, str) else [replace(schedule, keeps_order=bool(merge_rules))]
+    name = schedule if isinstance(schedule, str) else "none"
+    split = not schedule_rules and wants_split_backward(name)
     return [
         ImportPipeline(
             name_to_mesh_assignment=assignment,
@@ -55,8 +59,9 @@ def partition(
             accumulate_in_order=True,
             outline_bodies=True,
         ),
+        *order,
         OptimizePipeline(
-            pipeline_schedule=schedule,
+            pipeline_schedule=name,
             merge_after_scheduling=merge_late,
             absorb_on_entry_point_function=absorb,
             fragment_remat=get("mpmd_fragment_remat", False),

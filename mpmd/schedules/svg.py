@@ -93,7 +93,9 @@ def _legend(report: ScheduleReport, y: int) -> list[str]:
     parts, x = [], float(_LABEL)
     used = {box.kinds[0] for box in report.boxes if len(box.kinds) == 1}
     for kind in sorted(used):
-        parts.append(f'<rect x="{x:.0f}" y="{y - 10}" width="12" height="12" fill="{_FILL[kind]}"/>')
+        parts.append(
+            f'<rect x="{x:.0f}" y="{y - 10}" width="12" height="12" fill="{_FILL[kind]}"/>'
+        )
         parts.append(f'<text x="{x + 17:.0f}" y="{y}">{_WORD[kind]}</text>')
         x += 35 + len(_WORD[kind]) * _CHARACTER
     return parts

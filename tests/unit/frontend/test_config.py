@@ -174,12 +174,15 @@ def test_rules_as_text():
     assert str(mpmd.FragmentScheduleRule([f, g])) == (
         "FragmentScheduleRule(ordered_fragments=["
         'FragmentInfo(origins=["f"],call_counter=0,mesh_name="m1")->'
-        'FragmentInfo(origins=["g"(1)],stage_id=2,split_type=keep_transferred,mesh_name="m1")])'
+        'FragmentInfo(origins=["g"(1)],stage_id=2,split_type=kKeepTransferred,mesh_name="m1")])'
     )
-    assert str(mpmd.FragmentMergeRule([f], f)) == (
-        'FragmentMergeRule(sources=[FragmentInfo(origins=["f"],call_counter=0,mesh_name="m1")],'
-        'target=FragmentInfo(origins=["f"],call_counter=0,mesh_name="m1"))'
+    text = 'FragmentInfo(origins=["f"],call_counter=0,mesh_name="m1")'
+    assert str(mpmd.FragmentMergeRule([f, f], f)) == (
+        f"FragmentMergeRule(sources=[{text},{text}],target={text})"
     )
+
+
+INFO = mpmd.FragmentInfo([mpmd.FragmentOrigin("f")], mesh_name="m1")
 
 
 @pytest.mark.parametrize(
@@ -192,7 +195,9 @@ def test_rules_as_text():
         (lambda: mpmd.FragmentInfo([], mesh_name="m", stage_id=-1), "stage_id must be"),
         (lambda: mpmd.FragmentInfo([], mesh_name="m", call_counter=-1), "call_counter must"),
         (lambda: mpmd.FragmentInfo([], mesh_name="m", split_type="x"), "split_type must be"),
-        (lambda: mpmd.FragmentMergeRule([], 3), "target must be a list of FragmentInfo"),
+        (lambda: mpmd.FragmentMergeRule([INFO] * 2, 3), "target must be a list of FragmentInfo"),
+        (lambda: mpmd.FragmentMergeRule([INFO], INFO), "sources must be at least 2, got 1"),
+        (lambda: mpmd.FragmentScheduleRule([INFO]), "ordered_fragments must be at least 2, got 1"),
         (lambda: mpmd.FragmentScheduleRule([3]), "ordered_fragments must be a list"),
     ],
 )

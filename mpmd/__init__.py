@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from mpmd.frontend.topology import Topology as Topology
     from mpmd.frontend.topology import mesh_names as mesh_names
     from mpmd.schedules import Schedule as PipelineSchedule  # noqa: F401
+    from mpmd.schedules import ScheduleReport as ScheduleReport
 
 # Where the names of the public API are. They are imported on use: `mpmd-opt` lives in this package
 # and must start without JAX, which takes a second to import.
@@ -69,6 +70,7 @@ _HOMES = {
         "Lowered",
     ),
     "mpmd.frontend.topology": ("Topology", "mesh_names"),
+    "mpmd.schedules": ("ScheduleReport",),
 }
 _ALIASES = {  # names of the API that users may know, and what has their meaning here
     "FunctionIOMeshAssignment": ("mpmd.frontend.stages", "FunctionMeshAssignment"),

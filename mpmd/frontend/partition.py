@@ -159,7 +159,7 @@ def _order(config: Config) -> str | OrderByPredicate:
     schedule = config.pipeline_schedule
     if isinstance(schedule, str):
         return "none" if schedule == "None" else schedule
-    if not isinstance(schedule, Schedule):
+    if callable(schedule):
         return OrderByPredicate(schedule, _describe)
     rows = [line for line in str(schedule).splitlines() if line.startswith("mesh ")]
     return "table:" + " | ".join(row.partition(":")[2].strip() for row in rows)

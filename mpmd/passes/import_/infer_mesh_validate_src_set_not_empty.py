@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import reduce
 from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir
@@ -10,7 +11,16 @@ from mpmd.passes.base import Pass
 from mpmd.passes.import_._error_limit import Errors, error_limit
 from mpmd.passes.import_._mesh_graph import ASSIGN, Function, Node, read_module
 from mpmd.passes.import_._mesh_reports import HINT, RULE, Reporter, listed, operation_line
-from mpmd.passes.import_._mesh_sets import NOWHERE, SRC_SET, USE_SET, Meshes, read_all, read_from
+from mpmd.passes.import_._mesh_sets import (
+    NOWHERE,
+    SRC_SET,
+    USE_SET,
+    Meshes,
+    intersection,
+    read_all,
+    read_from,
+)
+from mpmd.passes.import_._reductions import annotated_kind
 
 
 @dataclass(frozen=True)
@@ -79,15 +89,21 @@ def _known_sources(function: Function) -> dict[int, Meshes]:
 def _is_first_conflict(node: Node, sources: dict[int, Meshes]) -> bool:
     if not (node.is_meshless or node.name == ASSIGN):
         return False
-    if read_from(node.op, SRC_SET) != NOWHERE:
+    given = [sources[value] for value in node.operands if value in sources]
+    if NOWHERE in given:
         return False
-    return all(sources.get(value) != NOWHERE for value in node.operands)
+    if annotated_kind(node.op) is not None and given:
+        # A reduction that stayed a computation: its set says where its operands are, not where
+        # they come together.
+        return reduce(intersection, given) == NOWHERE
+    return read_from(node.op, SRC_SET) == NOWHERE
 
 
 def _operation_message(
     function: Function, node: Node, sources: dict[int, Meshes], reporter: Reporter
 ) -> str:
-    lines = [_CONFLICT.format("op as its operands are"), HINT, RULE]
+    hint = HINT if annotated_kind(node.op) is None else _REDUCTION_HINT
+    lines = [_CONFLICT.format("op as its operands are"), hint, RULE]
     lines += ["Op: ", f"\t{operation_line(node.op)}", ""]
     lines += ["Operands with possibly conflicting meshes:", ""]
     for index, value in enumerate(node.operands):
@@ -128,3 +144,4 @@ _CONFLICT = (
     "Mesh assignment is not possible for {} on conflicting meshes and thus we need to transfer "
     "some of the operands. Add an explicit transfer to fix this."
 )
+_REDUCTION_HINT = HINT.replace("infer_transfers", "infer_cross_mesh_reductions")

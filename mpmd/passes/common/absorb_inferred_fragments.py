@@ -10,7 +10,13 @@ from mpmd.dialect.fragment import REGION, Fragment, erase_dead
 from mpmd.dialect.functions import is_entry_point, is_mpmd_function
 from mpmd.passes.base import option
 from mpmd.passes.common._flow import TRANSFER, Flow, FlowPass, Node
-from mpmd.passes.common._merging import INFERRED_BY, merge, union_of_reasons, write
+from mpmd.passes.common._merging import (
+    INFERRED_BY,
+    merge,
+    stages_agree,
+    union_of_reasons,
+    write,
+)
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,7 @@ def _absorb_producer(flow: Flow, root: Node) -> Node | None:
     """Merges into `root` the first inferred fragment that nothing uses before."""
     found = None
     for producer in root.producers():
-        if not producer.is_inferred:
+        if not producer.is_inferred or not stages_agree(producer, root):
             continue
         for transfer in [user for user in producer.consumers() if user.name == TRANSFER]:
             _delay(flow, transfer)
@@ -103,7 +109,7 @@ def _absorb_consumer(flow: Flow, root: Node) -> Node | None:
     """Merges into `root` an inferred fragment that needs nothing made after it."""
     found = None
     for consumer in reversed(root.consumers()):
-        if not consumer.is_inferred:
+        if not consumer.is_inferred or not stages_agree(consumer, root):
             continue
         for transfer in [maker for maker in consumer.producers() if maker.name == TRANSFER]:
             _hasten(flow, transfer)

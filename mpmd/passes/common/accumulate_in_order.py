@@ -72,44 +72,43 @@ def _order_a_chain(flow: Flow) -> bool:
     """Makes one sum that calls pass on go from the first microbatch to the last, if it can."""
     for name, calls in calls_by_callee(flow).items():
         pairs = accumulators(flow.bodies.function(name)) if len(calls) > 1 else {}
+        members = set(calls)
         for chain in _chains(calls, pairs):
+            ordered = sorted(chain, key=microbatch)
+            if ordered == chain or len({*map(microbatch, chain)}) < len(chain):
+                continue
             linked = {
                 argument: result
                 for argument, result in pairs.items()
-                if all(_link(after, argument, result) is call for call, after in pairwise(chain))
+                if all(
+                    _link(after, argument, result, members) is call
+                    for call, after in pairwise(chain)
+                )
             }
             links = {call.results[result] for call in chain for result in linked.values()}
-            ordered = sorted(chain, key=microbatch)
-            distinct = len({*map(microbatch, chain)}) == len(chain)
-            if ordered != chain and distinct and independent(flow, chain, links):
+            if independent(flow, chain, links):
                 for argument, result in linked.items():
                     _relink(chain, ordered, argument, result)
                 return True
     return False
 
 
-def _link(call: Node, argument: int, result: int) -> Node | None:
-    """Returns the call of the same callee whose `result` this call alone takes as `argument`."""
+def _link(call: Node, argument: int, result: int, members: set[Node]) -> Node | None:
+    """Returns which of `members` makes, as `result`, what this call alone takes as `argument`."""
     value = call.inputs[argument]
-    maker = value.node
-    is_link = (
-        maker is not None
-        and maker.name == MPMD_CALL
-        and value.index == result
-        and len(value.users) == 1
-        and callee_name(maker.op) == callee_name(call.op)
-    )
-    return maker if is_link else None
+    is_link = value.index == result and value.node in members and len(value.users) == 1
+    return value.node if is_link else None
 
 
 def _chains(calls: Sequence[Node], pairs: dict[int, int]) -> list[list[Node]]:
     """Returns the calls that pass an accumulator on, in the order in which they do."""
+    members = set(calls)
     chains: dict[Node, list[Node]] = {}
     for call in calls:
-        makers = {_link(call, argument, result) for argument, result in pairs.items()} - {None}
-        before = makers.pop() if len(makers) == 1 else None
-        chain = chains.pop(before, []) if before is not None else []
-        chains[call] = [*(chain or ([before] if before is not None else [])), call]
+        links = (_link(call, argument, result, members) for argument, result in pairs.items())
+        before = next((link for link in links if link is not None), None)
+        chain = chains.pop(before, [before]) if before is not None else []
+        chains[call] = [*chain, call]
     return [chain for chain in chains.values() if len(chain) > 1]
 
 

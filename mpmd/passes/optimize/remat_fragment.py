@@ -9,7 +9,7 @@ from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.attributes import ui32
 from mpmd.passes.base import option
 from mpmd.passes.common._flow import Flow, FlowPass, Node
-from mpmd.passes.common._merging import CALL_COUNTER, merge, write
+from mpmd.passes.common._merging import CALL_COUNTER, merge, transpose_count, write
 
 REMAT = "remat"
 
@@ -60,17 +60,12 @@ def _belong_together(forward: Node, backward: Node) -> bool:
         return False
     counter = forward.call_counter()
     return (
-        _transpose_count(forward) == 0
-        and _transpose_count(backward) == 1
+        transpose_count(forward) == 0
+        and transpose_count(backward) == 1
         and counter is not None
         and counter == backward.call_counter()
         and forward.stage_id() == backward.stage_id()
     )
-
-
-def _transpose_count(node: Node) -> int | None:
-    counts = {origin.transpose_count for origin in node.origins}
-    return counts.pop() if len(counts) == 1 else None
 
 
 def _run_before(flow: Flow) -> dict[Node, Node]:

@@ -21,3 +21,13 @@ class PartitionError(MpmdError, ValueError):
 
 class ArgumentError(MpmdError, TypeError, ValueError):
     """A compiled function got an argument that does not fit its signature."""
+
+
+def __getattr__(name: str) -> type:
+    """Finds the errors of the runtime, which is imported only when somebody asks for one."""
+    if name in ("ExecutionError", "LoadError", "StepCancelled"):
+        from mpmd.runtime import errors
+
+        found: type = getattr(errors, name)
+        return found
+    raise AttributeError(f"module 'mpmd.errors' has no attribute {name!r}")

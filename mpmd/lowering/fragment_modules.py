@@ -58,7 +58,7 @@ class FragmentModules:
         for each in needed:
             if each not in meshes:
                 self._symbols[each].clone(at_end)
-        if len(meshes) == 1 and meshes[0] != _MESH:
+        if len(meshes) == 1 and _MESH not in needed:
             ir.SymbolTable.replace_all_symbol_uses(meshes[0], _MESH, inner)
             block.operations[0].operation.attributes["sym_name"] = ir.StringAttr.get(_MESH)
         _make_entry(func, operands, results)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.attributes import MeshShape, parse_attribute, quote, read_mesh_tensor
-from mpmd.dialect.shardings import sharding_of_type
+from mpmd.dialect.shardings import sharding_of_type, unreduced_axes
 from mpmd.lowering.errors import LoweringError
 from mpmd.lowering.sharding import sharding_param
 
@@ -55,9 +55,18 @@ class Arrays:
         parts = read_mesh_tensor(type_)
         if parts is None:
             raise LoweringError(value.location, f"value of type '{type_}' has no mesh")
+        attribute = sharding_of_type(type_)
+        partial = unreduced_axes(attribute)
+        if partial:
+            axes = ", ".join(a.removeprefix("#sdy<axis_ref").removesuffix(">") for a in partial)
+            raise LoweringError(
+                value.location,
+                f"value is a partial sum along {axes} of mesh {quote(parts.mesh)};"
+                " only finished sums can leave a fragment",
+            )
         rank = ir.RankedTensorType(parts.tensor).rank
         mesh = self._topology[parts.mesh]
-        sharding = str(sharding_param(sharding_of_type(type_), rank, mesh))
+        sharding = str(sharding_param(attribute, rank, mesh))
         kind = "" if parts.memory_kind is None else f", memory_kind = {quote(parts.memory_kind)}"
         text = f"!ifrt.array<{parts.tensor}, {sharding}, {self._devices[parts.mesh]}{kind}>"
         return Array(ir.Type.parse(text), parts.mesh, sharding, parts.memory_kind)

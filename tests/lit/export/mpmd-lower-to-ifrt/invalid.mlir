@@ -12,6 +12,16 @@ func.func public @main(%a: !m0) -> !m0 attributes {topology = #mpmd.topology<<"m
 
 // -----
 
+sdy.mesh @mesh = <["x"=2, "y"=2]>
+!partial = !mpmd.mesh_tensor<"m0", tensor<4xf32>, sharding=<@mesh, [{"y"}], unreduced={"x"}>>
+
+// expected-error @+1 {{value is a partial sum along "x" of mesh "m0"; only finished sums can leave a fragment}}
+func.func public @main(%a: !partial) -> !partial attributes {topology = #mpmd.topology<<"m0": <["x"=2, "y"=2]>>>} {
+  return %a : !partial
+}
+
+// -----
+
 // expected-error @+1 {{value of type 'tensor<4xf32>' has no mesh}}
 func.func public @main(%a: tensor<4xf32>) -> tensor<4xf32> attributes {topology = #mpmd.topology<<"m0": <["x"=2]>>>} {
   return %a : tensor<4xf32>

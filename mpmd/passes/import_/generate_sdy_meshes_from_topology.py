@@ -161,9 +161,7 @@ class _Mover:
             sharding.unreduced_axes,
         )
 
-    def _mesh_with(
-        self, op: ir.Operation, sharding: sdy.TensorShardingAttr, axes: set[str]
-    ) -> str:
+    def _mesh_with(self, op: ir.Operation, sharding: sdy.TensorShardingAttr, axes: set[str]) -> str:
         if not axes and self._has_own_names:
             self.needs_empty = True
             return EMPTY

@@ -25,7 +25,6 @@ from mpmd.passes.import_._add_trees import ASSIGN, UNASSIGN, push_into_add
 CALL, TRANSFER = "mpmd.call", "mpmd.transfer"
 
 
-
 @dataclass(frozen=True)
 class IntroduceTransfers(Pass):
     """Turns a value that leaves one mesh and enters another into a transfer.

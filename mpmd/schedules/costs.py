@@ -78,8 +78,9 @@ class Costs:
 
     def memory(self, num_stages: int) -> FloatArray:
         """Returns the table [stage, kind] of the change of memory each task leaves behind."""
-        if not 0.0 <= self.kept_for_weights <= 1.0:
-            raise ValueError(f"kept_for_weights is a fraction, not {self.kept_for_weights}")
+        kept = self.kept_for_weights
+        if not isinstance(kept, (int, float)) or not 0.0 <= kept <= 1.0:
+            raise ValueError(f"kept_for_weights is a fraction, not {kept}")
         held = _per_stage("activations", self.activations, num_stages)
         table = np.empty((num_stages, len(Kind)))
         table[:, Kind.F] = held

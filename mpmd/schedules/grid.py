@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 from mpmd.schedules.schedule import Schedule
 from mpmd.schedules.task import Kind
@@ -68,19 +68,32 @@ def marked_grid(
 def time_grid(timeline: Timeline, unit: float | None = None, columns: int = 400) -> str:
     """Prints a simulated run: one column per `unit` of time, by default the shortest task's."""
     names = [_label(mesh) for mesh in range(timeline.schedule.num_meshes)]
-    return box_grid(names, boxes_of(timeline), unit, columns)
+    return box_grid(names, TaskBoxes(timeline), unit, columns)
 
 
-def boxes_of(timeline: Timeline) -> list[Box]:
-    """Returns the tasks of a simulated run, mesh after mesh."""
-    schedule = timeline.schedule
-    meshes, starts, ends = schedule.mesh_of_position(), timeline.start, timeline.end
-    rows = zip(meshes.tolist(), schedule.codes, starts.tolist(), ends.tolist(), strict=True)
-    boxes = []
-    for mesh, code, start, end in rows:
-        task = schedule.decode(code)
-        boxes.append(Box(mesh, str(task), start, end, (task.kind,)))
-    return boxes
+class TaskBoxes(Sequence[Box]):
+    """The tasks of a simulated run, mesh after mesh; made when looked at, as there may be many."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self._timeline = timeline
+        self._meshes = timeline.schedule.mesh_of_position()
+
+    def __len__(self) -> int:
+        return len(self._meshes)
+
+    @overload
+    def __getitem__(self, index: int) -> Box: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Box]: ...
+
+    def __getitem__(self, index: int | slice) -> Box | Sequence[Box]:
+        if isinstance(index, slice):
+            return [self[position] for position in range(*index.indices(len(self)))]
+        timeline = self._timeline
+        task = timeline.schedule.decode(timeline.schedule.codes[index])
+        start, end = float(timeline.start[index]), float(timeline.end[index])
+        return Box(int(self._meshes[index]), str(task), start, end, (task.kind,))
 
 
 def box_grid(
@@ -94,15 +107,15 @@ def box_grid(
     shown = [box for box in boxes if box.end > box.start]
     if unit is None:
         unit = min((box.end - box.start for box in shown), default=1.0)
-    wanted = max(1, round(max((box.end for box in shown), default=0.0) / unit))
-    total = min(columns, wanted)
+    wanted = max((box.end for box in shown), default=0.0) / unit
+    total = max(1, round(min(columns, wanted)))
     rows = [[IDLE] * total for _ in names]
     for box in shown:
-        first = round(box.start / unit)
-        last = min(max(round(box.end / unit), first + 1), total)
+        first = round(min(box.start / unit, total))
+        last = max(round(min(box.end / unit, total)), first + 1)
         if first < total:
             rows[box.mesh][first:last] = [box.text, *[RUNNING] * (last - first - 1)]
-    end = [CUT] if wanted > total else []
+    end = [CUT] if round(min(wanted, total + 1)) > total else []
     return _render({name: [*row, *end] for name, row in zip(names, rows, strict=True)})
 
 

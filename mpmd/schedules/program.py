@@ -59,7 +59,8 @@ def report_on_program(
     num_stages = 1 + max((piece.stage for piece in pieces), default=0)
     duration = _durations(pieces, costs.durations(num_stages))
     start, end, cause = _run(pieces, len(meshes), duration, costs.transfers(num_stages))
-    worked = [index for index, piece in enumerate(pieces) if duration[index] > 0]
+    worked = [index for index in range(len(pieces)) if duration[index] > 0]
+    worked.sort(key=lambda index: pieces[index].mesh)
     span, busy = _spans(pieces, worked, start, end, len(meshes))
     step_time = float(span.max(initial=0.0))
     box_of = {index: number for number, index in enumerate(worked)}

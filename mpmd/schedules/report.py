@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 
 import numpy as np
 
 from mpmd.schedules.costs import Costs
-from mpmd.schedules.grid import Box, box_grid, boxes_of
+from mpmd.schedules.grid import Box, TaskBoxes, box_grid
 from mpmd.schedules.timeline import Timeline
 
+MOST_BOXES = 200_000  # of a drawing
 _ROWS = 64  # of a grid, and of numbers per mesh, in a text
 _STEPS = 32  # of a critical path in a text
 
@@ -26,7 +28,8 @@ class ScheduleReport:
 
     title: str
     meshes: tuple[str, ...]
-    boxes: tuple[Box, ...] = field(repr=False)
+    boxes: Sequence[Box] = field(repr=False, compare=False)
+    """What runs when, mesh after mesh."""
     step_time: float
     """What a step adds when steps follow each other: the longest span of a mesh."""
     makespan: float
@@ -57,7 +60,7 @@ class ScheduleReport:
     def grid(self, unit: float | None = None, columns: int = 100) -> str:
         """Prints meshes down, time across; `unit` is the time of a column, `columns` the most."""
         names = self.meshes[:_ROWS]
-        shown = (box for box in self.boxes if box.mesh < len(names))
+        shown = takewhile(lambda box: box.mesh < len(names), self.boxes)
         text = box_grid(names, shown, unit, columns)
         hidden = len(self.meshes) - len(names)
         return f"{text}\n... and {hidden} more meshes" if hidden else text
@@ -84,6 +87,10 @@ class ScheduleReport:
         """Draws it into a file; tasks of the critical path are framed."""
         from mpmd.schedules.svg import draw
 
+        if len(self.boxes) > MOST_BOXES:
+            raise ValueError(
+                f"{len(self.boxes)} tasks are too many for a drawing, which can have {MOST_BOXES}"
+            )
         Path(path).write_text(draw(self), encoding="utf-8")
 
 
@@ -93,10 +100,11 @@ def report(timeline: Timeline, meshes: Sequence[str] | None = None) -> ScheduleR
 
     schedule = timeline.schedule
     return ScheduleReport(
-        title=f"{schedule.name or 'table'}: {schedule.num_stages} stages on "
-        f"{schedule.num_meshes} meshes, {schedule.num_microbatches} microbatches",
+        title=f"{schedule.name or 'table'}: {_count(schedule.num_stages, 'stage')} on "
+        f"{_count(schedule.num_meshes, 'mesh', 'meshes')}, "
+        f"{_count(schedule.num_microbatches, 'microbatch', 'microbatches')}",
         meshes=tuple(meshes or (f"mesh {mesh}" for mesh in range(schedule.num_meshes))),
-        boxes=tuple(boxes_of(timeline)),
+        boxes=TaskBoxes(timeline),
         step_time=timeline.step_time,
         makespan=timeline.makespan,
         bubble=tuple(timeline.bubble.tolist()),
@@ -104,6 +112,10 @@ def report(timeline: Timeline, meshes: Sequence[str] | None = None) -> ScheduleR
         critical_boxes=tuple(timeline.critical_positions()),
         simulate_again=lambda costs: report(simulate(schedule, costs, checked=True), meshes),
     )
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def _list(values: Sequence[float]) -> str:

@@ -67,7 +67,7 @@ def sparse_pipeline(a, b):
 def test_what_is_no_order_is_an_error_among_many(before):
     items = list(range(MANY))
     random.Random(1).shuffle(items)
-    with pytest.raises(PredicateError, match="it is no order: .* of keys"):
+    with pytest.raises(PredicateError, match=r"it is no order: .* of keys"):
         chains(items, before)
 
 

@@ -44,6 +44,11 @@ def test_a_large_report_is_cut():
     assert " more ... " in text and "per mesh 1 to 40" in text
 
 
+def test_a_drawing_has_its_limits(tmp_path):
+    with pytest.raises(ValueError, match="204800 tasks are too many for a drawing"):
+        report(simulate(build("1F1B", 100, 1024))).to_svg(tmp_path / "large.svg")
+
+
 def test_svg(tmp_path):
     made = report(simulate(build("ZBV", 2, 3)), ["a<b", "c"])
     path = tmp_path / "schedule.svg"
@@ -134,6 +139,9 @@ def test_rematerialized_forwards_hold_memory_only_around_the_backward():
     assert report_on_program("", ["m"], kept).peak_memory == (3,)
     again = report_on_program("", ["m"], dropped)
     assert (again.peak_memory, again.step_time) == ((1,), 12)
+    merged = [Piece(0, (F, B), microbatch=i, is_rematerialized=True) for i in range(3)]
+    merged = report_on_program("", ["m"], [*dropped[:3], *merged])
+    assert (merged.peak_memory, merged.step_time) == ((1,), 12)
 
 
 def test_what_is_no_task_takes_no_time_but_passes_waiting_on():
@@ -156,4 +164,4 @@ def test_costs_that_are_for_schedules_only():
 
 def test_a_table_has_a_name():
     schedule = Schedule.from_table([["0F0"]])
-    assert report(simulate(schedule)).title == "table: 1 stages on 1 meshes, 1 microbatches"
+    assert report(simulate(schedule)).title == "table: 1 stage on 1 mesh, 1 microbatch"

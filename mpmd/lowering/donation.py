@@ -6,19 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mpmd.dialect._jaxlib import ir
+from mpmd.dialect.donation import ALIASING_OUTPUT, BUFFER_DONOR, is_donated
 from mpmd.dialect.functions import argument_attributes
 
-ALIASING_OUTPUT = "tf.aliasing_output"
-BUFFER_DONOR = "jax.buffer_donor"
-
 Attributes = dict[str, ir.Attribute]
-
-
-def is_donated(attributes: Attributes) -> bool:
-    """Tells whether the attributes of an argument allow to consume it."""
-    if ALIASING_OUTPUT in attributes:
-        return True
-    return BUFFER_DONOR in attributes and ir.BoolAttr(attributes[BUFFER_DONOR]).value
 
 
 def marked_donated(attributes: Attributes) -> Attributes:

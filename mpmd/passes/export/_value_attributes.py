@@ -9,8 +9,6 @@ from mpmd.dialect.attributes import memo
 
 ARG, RES = "arg_attrs", "res_attrs"
 
-ALIASING_OUTPUT = "tf.aliasing_output"
-BUFFER_DONOR = "jax.buffer_donor"
 MEMORY_KIND = "mhlo.memory_kind"
 LAYOUT_MODE = "mhlo.layout_mode"
 
@@ -56,13 +54,6 @@ def _empty(count: int) -> ir.ArrayAttr:
         ("empty dictionaries", count),
         lambda: ir.ArrayAttr.get([ir.DictAttr.get({})] * count),
     )
-
-
-def is_donated(attributes: Attributes) -> bool:
-    """Tells whether an argument of a function may be consumed, as its attributes say."""
-    if ALIASING_OUTPUT in attributes:
-        return True
-    return BUFFER_DONOR in attributes and ir.BoolAttr(attributes[BUFFER_DONOR]).value
 
 
 def is_on_host(attributes: Attributes) -> bool:

@@ -8,17 +8,15 @@ from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.attributes import i32
+from mpmd.dialect.donation import ALIASING_OUTPUT, BUFFER_DONOR, is_donated
 from mpmd.dialect.fragment import Fragment
 from mpmd.dialect.functions import argument_attributes, entry_block
 from mpmd.passes.base import FunctionPass
 from mpmd.passes.export._value_attributes import (
-    ALIASING_OUTPUT,
     ARG,
-    BUFFER_DONOR,
     LAYOUT_MODE,
     RES,
     Attributes,
-    is_donated,
     is_on_host,
     read,
     write,

@@ -8,12 +8,13 @@ from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.attributes import MeshShape, i64, memo, read_mesh_tensor
+from mpmd.dialect.donation import is_donated
 from mpmd.dialect.fragment import Fragment
 from mpmd.dialect.functions import argument_attributes, entry_block, topology_of
 from mpmd.dialect.shardings import local_elements, sharding_of_type
 from mpmd.passes.base import FunctionPass
 from mpmd.passes.export._programs import RESERVED_BYTES
-from mpmd.passes.export._value_attributes import ARG, RES, is_donated, is_on_host, read
+from mpmd.passes.export._value_attributes import ARG, RES, is_on_host, read
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ import subprocess
 import sys
 
 import pytest
-from mpmd.tools import mpmd_schedule
-from mpmd.tools.schedule.command import run
 
 from mpmd.schedules.registry import FAMILIES
+from mpmd.tools import mpmd_schedule
+from mpmd.tools.schedule.command import run
 
 
 def command(*arguments):

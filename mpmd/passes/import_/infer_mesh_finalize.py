@@ -95,10 +95,9 @@ class _Finalizer:
             erase_attributes(op, USE_SET, SRC_SET)
             if self._fold(op):
                 folded.append(op)
+        self.errors.raise_any()
         for op in reversed(folded):
             self._erase(op)
-        if self.errors.found:
-            self.errors.raise_any()
         update_function_type(self.func)
 
     def _erase(self, op: ir.Operation) -> None:

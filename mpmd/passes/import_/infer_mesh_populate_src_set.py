@@ -183,13 +183,16 @@ class _State:
         callee = states.get(callee_name(node.op))
         if callee is None:
             return
+        learned = not callee.sets
         for index, value in enumerate(node.operands):
             known, new = callee.arguments[index], self.sets[value]
             if new is None:
                 continue
             if known is None or intersection(known, new) != known:
                 callee.arguments[index] = new if known is None else intersection(new, known)
-                changed.append(callee.function.name)
+                learned = True
+        if learned:
+            changed.extend(callee.visit(states))
         for result, meshes in zip(node.results, callee.results, strict=True):
             self.sets[result] = meshes
 

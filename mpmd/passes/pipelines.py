@@ -41,10 +41,16 @@ def partition(
     get = dict(options or {}).get
     merge_late = get("mpmd_merge_inferred_after_scheduling", False)
     absorb = get("mpmd_absorb_inferred_fragments_on_entry_point_function", False)
-    # Schedules that have tasks of half a backward need those halves; the user can still say no.
     order = [] if isinstance(schedule, str) else [replace(schedule, keeps_order=bool(merge_rules))]
     name = schedule if isinstance(schedule, str) else "none"
-    split = not schedule_rules and wants_split_backward(name)
+    merging = parse_merge_rules(",".join(merge_rules))
+    ordering = parse_schedule_rules(",".join(schedule_rules))
+    # Rules and schedules that know halves of a backward need them; the user can still say no.
+    split = (
+        any(rule.splits_backward for rule in ordering)
+        or any(rule.splits_backward for rule in merging)
+        or (not ordering and wants_split_backward(name))
+    )
     return [
         ImportPipeline(
             name_to_mesh_assignment=assignment,
@@ -66,8 +72,8 @@ def partition(
             absorb_on_entry_point_function=absorb,
             fragment_remat=get("mpmd_fragment_remat", False),
             merge_remat_fragments=get("mpmd_merge_remat_fragments", False),
-            rules=parse_merge_rules(",".join(merge_rules)),
-            schedule_rules=parse_schedule_rules(",".join(schedule_rules)),
+            rules=merging,
+            schedule_rules=ordering,
             outline_bodies=True,
         ),
         ShardingPropagationPipeline(),

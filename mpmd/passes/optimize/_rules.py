@@ -29,6 +29,11 @@ class FragmentScheduleRule:
         if len(self.ordered_fragments) < 2:
             raise ValueError("a schedule rule needs at least two fragments")
 
+    @property
+    def splits_backward(self) -> bool:
+        """Whether it is about half a backward."""
+        return any(info.split_type for info in self.ordered_fragments)
+
     def __str__(self) -> str:
         ordered = "->".join(map(str, self.ordered_fragments))
         return f"FragmentScheduleRule(ordered_fragments=[{ordered}])"
@@ -44,6 +49,11 @@ class FragmentMergeRule:
     def __post_init__(self) -> None:
         if len(self.sources) < 2:
             raise ValueError("a merge rule needs at least two source fragments")
+
+    @property
+    def splits_backward(self) -> bool:
+        """Whether it is about half a backward."""
+        return any(info.split_type for info in (*self.sources, self.target))
 
     def __str__(self) -> str:
         sources = ",".join(map(str, self.sources))

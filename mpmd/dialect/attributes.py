@@ -276,11 +276,15 @@ _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 def meshes_attribute(meshes: Meshes) -> ir.Attribute:
     """Returns `#mpmd.meshes_with_origins` for `meshes`."""
-    parts = [
-        quote(mesh) + (f"[{', '.join(map(quote, origins))}]" if origins else "")
-        for mesh, origins in meshes.items()
-    ]
-    return parse_attribute(f"#mpmd.meshes_with_origins<{', '.join(parts)}>")
+
+    def make() -> ir.Attribute:
+        parts = [
+            quote(mesh) + (f"[{', '.join(map(quote, origins))}]" if origins else "")
+            for mesh, origins in meshes.items()
+        ]
+        return parse_attribute(f"#mpmd.meshes_with_origins<{', '.join(parts)}>")
+
+    return _cache.get(ir.Context.current, ("meshes", *meshes.items()), make)
 
 
 def read_meshes(attribute: ir.Attribute) -> Meshes:

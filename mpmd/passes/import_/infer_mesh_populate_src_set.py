@@ -215,14 +215,17 @@ class _State:
 def _use_sets_of_users(function: Function, graph: dict[str, Function]) -> dict[int, Meshes]:
     """Returns where the users of each value need it."""
     users: dict[int, Meshes] = {}
+    arguments = {
+        name: read_all(graph[name].op, "arg_attrs", USE_SET, len(graph[name].body.arguments))
+        for name in function.callees
+        if name in graph
+    }
     for node in reversed(list(function.nodes())):
         if node.is_meshless or node.name == ASSIGN:
             meshes = read_from(node.op, USE_SET)
             used = [(value, meshes) for value in (*node.operands, *node.captured)]
         elif node.name == CALL and callee_name(node.op) in graph:
-            callee = graph[callee_name(node.op)].op
-            sets = read_all(callee, "arg_attrs", USE_SET, len(node.operands))
-            used = list(zip(node.operands, sets, strict=True))
+            used = list(zip(node.operands, arguments[callee_name(node.op)], strict=True))
         else:
             continue
         for value, meshes in used:

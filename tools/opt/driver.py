@@ -7,7 +7,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO, TextIO
 
 from mpmd.dialect import diagnostics
@@ -17,7 +17,7 @@ from mpmd.passes.base import PassFailure
 from mpmd.passes.runner import Verify, instrument, run_passes
 from mpmd.tools.opt import command_line, expectations, listing
 from mpmd.tools.opt.command_line import Settings, UsageError
-from mpmd.tools.opt.hooks import PrintIR, Timing
+from mpmd.tools.opt.hooks import Noting, PrintIR, Timing
 from mpmd.tools.opt.render import Source
 
 _BYTECODE_MAGIC = b"ML\xefR"
@@ -30,8 +30,16 @@ MAX_NESTING = 512
 class Driver:
     """One run of the tool over the given streams."""
 
-    def __init__(self, stdin: BinaryIO, stdout: BinaryIO, stderr: TextIO) -> None:
+    def __init__(
+        self,
+        stdin: BinaryIO,
+        stdout: BinaryIO,
+        stderr: TextIO,
+        note: Callable[[str], None] = lambda text: None,
+    ) -> None:
         self.stdin, self.stdout, self.stderr = stdin, stdout, stderr
+        self.note = note
+        """Is told what is being done, for whoever has to report a crash."""
 
     def run(self, arguments: Sequence[str]) -> int:
         """Returns the exit code: 0, or 1 with a message on stderr; never raises on bad input."""
@@ -98,6 +106,8 @@ class Driver:
         with make_context() as context, ir.Location.unknown(context):
             context.allow_unregistered_dialects = settings.allow_unregistered
             context.emit_error_diagnostics = True
+            # Threads of C++ that report errors would wait for Python, which waits for them.
+            context.enable_multithreading(False)
             with _collected(context) as found:
                 module = self._compute(data if text is None else text, settings, timing, source)
             if settings.verify_diagnostics:
@@ -126,12 +136,14 @@ class Driver:
                 diagnostics.report("error", place, message)
                 return None
             data = data.replace("\0", "\ufffd")
+        self.note(f"reading and verifying the module at {source.path}:{source.first_line}")
         try:
             module = ir.Module.parse(data)
         except (ir.MLIRError, ValueError) as error:
             _report_unless_reported(error, place)
             return None
         hooks = _hooks(settings, timing, self.stderr)
+        hooks.append(Noting(self.note, f"the module at {source.path}:{source.first_line}"))
         try:
             with instrument(*hooks):
                 run_passes(module.operation, settings.passes)

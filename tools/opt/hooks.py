@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TextIO
 
 from mpmd.dialect._jaxlib import ir
@@ -38,6 +39,21 @@ class PrintIR:
             return  # its passes are printed one by one
         if names is None or name in names or name.partition("{")[0] in names:
             self._stderr.write(f"// -----// IR Dump {when} {name} //----- //\n{module}\n")
+
+
+class Noting:
+    """Says which pass is running, and on what."""
+
+    def __init__(self, note: Callable[[str], None], what: str) -> None:
+        self._note, self._what = note, what
+
+    def before(self, pass_: Pass, module: ir.Operation) -> None:
+        """Says that the pass runs; its name may be long."""
+        self._note(f"running {pass_} on {self._what}")
+
+    def after(self, pass_: Pass, module: ir.Operation) -> None:
+        """Says that the result of the pass is in use."""
+        self._note(f"verifying {self._what} after {pass_}")
 
 
 class Timing:

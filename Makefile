@@ -29,9 +29,11 @@ examples:  ## Run every example at small size.
 
 bench:  ## Run the benchmarks.
 	$(PYTHON) benchmarks/partition.py
+	$(PYTHON) benchmarks/schedules.py
 
 smoke:  ## Run the benchmarks in their smallest size, so that they cannot rot.
 	$(PYTHON) benchmarks/partition.py --smoke
+	$(PYTHON) benchmarks/schedules.py --smoke
 
 check: lint types lit unit examples smoke  ## All of the above that must pass.
 

@@ -31,18 +31,17 @@ def check(schedule: Schedule) -> None:
 
 def _check_counts(schedule: Schedule) -> None:
     num_stages, num_microbatches = schedule.num_stages, schedule.num_microbatches
-    counts = np.bincount(schedule.codes, minlength=num_stages * NUM_KINDS * num_microbatches)
-    counts = counts.reshape(num_stages, NUM_KINDS, num_microbatches)
-    twice = np.argwhere(counts > 1)
-    if len(twice):
-        task = _task(twice[0])
+    flat = np.zeros(num_stages * NUM_KINDS * num_microbatches, dtype=bool)
+    flat[schedule.codes] = True
+    present = flat.reshape(num_stages, NUM_KINDS, num_microbatches)
+    if np.count_nonzero(present) < len(schedule):
+        task = schedule.decode(int(np.argmax(np.bincount(schedule.codes) > 1)))
         places = np.flatnonzero(schedule.codes == schedule.encode(task))
         marks = [_place(schedule, int(position)) for position in places]
         meshes = " and ".join(f"mesh {mesh}" for mesh, _ in marks)
         raise ScheduleError(
             f"{task} is scheduled {len(places)} times, on {meshes}\n" + marked_grid(schedule, marks)
         )
-    present: BoolArray = counts > 0
     forward, whole, inputs, weights = (present[:, kind] for kind in Kind)
     _check_no_hole(schedule, ~forward, Kind.F)
     mixed = np.argwhere(whole & (inputs | weights))
@@ -88,21 +87,22 @@ def _check_no_hole(schedule: Schedule, missing: BoolArray, kind: Kind) -> None:
 
 
 def _check_placement(schedule: Schedule) -> None:
-    belongs = schedule.placement[schedule.stages(), schedule.microbatches()]
-    wrong = np.flatnonzero(belongs != schedule.mesh_of_position())
-    if len(wrong):
-        mesh, index = _place(schedule, wrong[0])
-        task = schedule.decode(schedule.codes[wrong[0]])
-        raise ScheduleError(
-            f"{task} is scheduled on mesh {mesh}, but stage {task.stage} is placed on mesh "
-            f"{belongs[wrong[0]]}\n" + marked_grid(schedule, [(mesh, index)])
-        )
+    for mesh in range(schedule.num_meshes):
+        stage_and_kind, microbatch = np.divmod(schedule.mesh_codes(mesh), schedule.num_microbatches)
+        belongs = schedule.placement[stage_and_kind // NUM_KINDS, microbatch]
+        wrong = np.flatnonzero(belongs != mesh)
+        if len(wrong):
+            index = int(wrong[0])
+            task = schedule.decode(schedule.mesh_codes(mesh)[index])
+            raise ScheduleError(
+                f"{task} is scheduled on mesh {mesh}, but stage {task.stage} is placed on mesh "
+                f"{belongs[index]}\n" + marked_grid(schedule, [(mesh, index)])
+            )
 
 
 def _check_order(schedule: Schedule) -> None:
     needed = slots(schedule)
-    nothing = np.zeros(len(schedule))
-    result = walk(schedule, needed, nothing, nothing)
+    result = walk(schedule, needed)
     if not len(result.stuck):
         return
     filler = np.full(needed.count, -1, dtype=np.int64)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from mpmd.schedules.schedule import IntArray, Schedule
+from mpmd.schedules.schedule import NUM_KINDS, IntArray, Schedule
 from mpmd.schedules.task import Kind
 
 
@@ -29,8 +29,8 @@ class Slots:
     `sink` is filled by tasks that nothing waits for.
     """
 
-    needs: NDArray[np.int64]
-    fills: NDArray[np.int64]
+    needs: IntArray
+    fills: IntArray
     source: int
     sink: int
 
@@ -44,15 +44,19 @@ def slots(schedule: Schedule) -> Slots:
     num_microbatches, num_stages = schedule.num_microbatches, schedule.num_stages
     gradients = num_stages * num_microbatches
     source, sink = 2 * gradients, 2 * gradients + 1
-    stage, kind = schedule.stages(), schedule.kinds()
-    own = stage * num_microbatches + schedule.microbatches()
-    is_forward, is_weight = kind == Kind.F, kind == Kind.Bw
-
-    needs = own + gradients  # Bw: the gradient slot of its own stage
-    forward_needs = np.where(stage == 0, source, own - num_microbatches)
-    backward_needs = np.where(stage == num_stages - 1, own, needs + num_microbatches)
-    needs = np.where(is_forward, forward_needs, np.where(is_weight, needs, backward_needs))
-    fills = np.where(is_forward, own, np.where(is_weight, sink, own + gradients))
+    needs, fills = np.empty_like(schedule.codes), np.empty_like(schedule.codes)
+    for mesh in range(schedule.num_meshes):  # in parts, as the arrays in between are large
+        part = slice(schedule.offsets[mesh], schedule.offsets[mesh + 1])
+        stage_and_kind, microbatch = np.divmod(schedule.codes[part], num_microbatches)
+        stage, kind = np.divmod(stage_and_kind, NUM_KINDS)
+        own = stage * num_microbatches + microbatch
+        gradient = own + gradients
+        is_forward, is_weight = kind == Kind.F, kind == Kind.Bw
+        forward_needs = np.where(stage == 0, source, own - num_microbatches)
+        backward_needs = np.where(stage == num_stages - 1, own, gradient + num_microbatches)
+        gradient_needs = np.where(is_weight, gradient, backward_needs)  # Bw: of its own stage
+        needs[part] = np.where(is_forward, forward_needs, gradient_needs)
+        fills[part] = np.where(is_forward, own, np.where(is_weight, sink, gradient))
     return Slots(needs, fills, source, sink)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from mpmd.schedules.task import Kind, Task
 
-IntArray = NDArray[np.int64]
+IntArray = NDArray[np.signedinteger[Any]]
 BoolArray = NDArray[np.bool_]
 NUM_KINDS = len(Kind)
 
@@ -72,7 +72,10 @@ class Schedule:
         if by_stage.ndim == 1:
             by_stage = np.broadcast_to(by_stage[:, None], (len(by_stage), num_microbatches))
         lengths = np.array([len(codes) for codes in mesh_codes], dtype=np.int64)
-        codes = np.concatenate([*mesh_codes, np.empty(0, np.int64)]).astype(np.int64, copy=False)
+        # Half the memory wherever all codes, and all numbers of slots, fit.
+        small = NUM_KINDS * by_stage.size < np.iinfo(np.int32).max
+        codes = np.empty(int(lengths.sum()), np.int32 if small else np.int64)
+        np.concatenate([*mesh_codes, codes[:0]], out=codes, casting="same_kind")
         offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         for array in (codes, offsets):
             array.flags.writeable = False

@@ -10,10 +10,10 @@ import numpy as np
 from mpmd.schedules.check import check
 from mpmd.schedules.costs import Costs, FloatArray
 from mpmd.schedules.dependencies import Slots, crosses_meshes, producer_stage, slots
-from mpmd.schedules.schedule import Schedule
+from mpmd.schedules.schedule import NUM_KINDS, IntArray, Schedule
 from mpmd.schedules.task import Kind
 from mpmd.schedules.timeline import Timeline
-from mpmd.schedules.wavefront import walk
+from mpmd.schedules.wavefront import PerTask, walk
 
 
 def simulate(schedule: Schedule, costs: Costs | None = None, *, checked: bool = False) -> Timeline:
@@ -27,30 +27,46 @@ def simulate(schedule: Schedule, costs: Costs | None = None, *, checked: bool = 
     costs = costs or Costs()
     if not checked:
         check(schedule)
-    num_stages = schedule.num_stages
-    stage, kind = schedule.stages(), schedule.kinds()
-    duration = costs.durations(num_stages)[stage, kind]
-    overlapped, paired = costs.overlapped_durations(num_stages), None
-    if overlapped is not None and schedule.paired is not None:
+    durations, delay = costs.durations(schedule.num_stages), _delays(schedule, costs)
+    overlapped, paired = costs.overlapped_durations(schedule.num_stages), None
+    if overlapped is not None:
         paired = schedule.paired
-        duration = np.where(paired, overlapped[stage], duration)
-    delay = _delays(schedule, costs)
+
+    flat, num_microbatches = durations.ravel(), schedule.num_microbatches
+
+    def duration(position: IntArray) -> FloatArray:
+        stage_and_kind = schedule.codes[position] // num_microbatches
+        alone = flat[stage_and_kind]
+        if overlapped is None or paired is None:
+            return alone
+        return np.where(paired[position], overlapped[stage_and_kind // NUM_KINDS], alone)
+
     needed = slots(schedule)
-    if costs.link is None or not delay.any():
+    if costs.link is None or delay is None:
         result = walk(schedule, needed, duration, delay, paired)
         return Timeline(schedule, costs, result.start, result.end)
     if paired is not None:
         raise ValueError("links and overlapped pairs cannot be simulated together")
-    return Timeline(schedule, costs, *_simulate_links(schedule, costs, needed, duration, delay))
+    every = np.arange(len(schedule))
+    spans = _simulate_links(schedule, costs, needed, duration(every), delay(every))
+    return Timeline(schedule, costs, *spans)
 
 
-def _delays(schedule: Schedule, costs: Costs) -> FloatArray:
-    """Returns how long each task's input takes from the end of what makes it."""
-    stage, kind = schedule.stages(), schedule.kinds()
-    made_by = np.where((kind == Kind.F) | (kind == Kind.Bw), kind, Kind.B)
+def _delays(schedule: Schedule, costs: Costs) -> PerTask | None:
+    """Returns how long each task's input takes from the end of what makes it, if it takes time."""
     transfers = costs.transfers(schedule.num_stages)
-    delay = transfers[producer_stage(schedule, stage, kind), made_by]
-    return np.where(crosses_meshes(schedule), delay, 0.0)
+    if not transfers.any():
+        return None
+
+    def delay(position: IntArray) -> FloatArray:
+        stage_and_kind, microbatch = np.divmod(schedule.codes[position], schedule.num_microbatches)
+        stage, kind = np.divmod(stage_and_kind, NUM_KINDS)
+        made_by = np.where((kind == Kind.F) | (kind == Kind.Bw), kind, Kind.B)
+        origin = producer_stage(schedule, stage, kind)
+        crosses = schedule.placement[stage, microbatch] != schedule.placement[origin, microbatch]
+        return np.where(crosses, transfers[origin, made_by], 0.0)
+
+    return delay
 
 
 def _simulate_links(

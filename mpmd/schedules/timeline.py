@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from mpmd.schedules.costs import Costs, FloatArray
 from mpmd.schedules.dependencies import slots
-from mpmd.schedules.schedule import Schedule
+from mpmd.schedules.schedule import NUM_KINDS, Schedule
 from mpmd.schedules.task import Kind, Task
 
 
@@ -48,12 +50,19 @@ class Timeline:
     @cached_property
     def busy(self) -> FloatArray:
         """For each mesh the time it computes."""
-        lengths = self.end - self.start
-        paired = self.schedule.paired
-        if paired is not None and self.costs.overlapped is not None:
-            lengths[1:][paired[:-1]] = 0.0  # it ran within the time of the task before
-        totals = np.concatenate([[0.0], np.cumsum(lengths)])
-        return totals[self.schedule.offsets[1:]] - totals[self.schedule.offsets[:-1]]
+        paired = self.schedule.paired if self.costs.overlapped is not None else None
+        totals = np.zeros(self.schedule.num_meshes)
+        for mesh, part in enumerate(self._parts()):
+            lengths = self.end[part] - self.start[part]
+            if paired is not None:
+                lengths[1:][paired[part][:-1]] = 0.0  # it ran within the time of the task before
+            totals[mesh] = lengths.sum()
+        return totals
+
+    def _parts(self) -> Iterator[slice]:
+        """Yields the positions of each mesh, as arrays over all tasks may be large."""
+        offsets = self.schedule.offsets.tolist()
+        return (slice(first, last) for first, last in pairwise(offsets))
 
     @cached_property
     def bubble(self) -> FloatArray:
@@ -70,16 +79,14 @@ class Timeline:
     def peak_memory(self) -> FloatArray:
         """For each mesh the most memory it holds at once: its weights and live activations."""
         schedule, num_stages = self.schedule, self.schedule.num_stages
-        change = self.costs.memory(num_stages)[schedule.stages(), schedule.kinds()]
-        totals = np.cumsum(change)
+        change, weights = self.costs.memory(num_stages), self.costs.weight_memory(num_stages)
         peak = np.zeros(schedule.num_meshes)
-        for mesh in range(schedule.num_meshes):
-            first, last = schedule.offsets[mesh], schedule.offsets[mesh + 1]
-            before = totals[first - 1] if first else 0.0
-            peak[mesh] = totals[first:last].max(initial=before) - before
-        resident = np.zeros((num_stages, schedule.num_meshes), dtype=bool)
-        resident[schedule.stages(), schedule.mesh_of_position()] = True
-        return peak + self.costs.weight_memory(num_stages) @ resident
+        for mesh, part in enumerate(self._parts()):
+            stage_and_kind = schedule.codes[part] // schedule.num_microbatches
+            stage, kind = np.divmod(stage_and_kind, NUM_KINDS)
+            peak[mesh] = np.cumsum(change[stage, kind]).max(initial=0.0)
+            peak[mesh] += weights[np.unique(stage)].sum()
+        return peak
 
     def critical_path(self) -> list[Task]:
         """Returns the chain of tasks, from the first to the last, that determines the makespan."""

@@ -6,6 +6,7 @@ over the meshes, so that schedules of millions of tasks take seconds.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,8 @@ from mpmd.schedules.dependencies import Slots
 from mpmd.schedules.schedule import BoolArray, IntArray, Schedule
 
 FloatArray = NDArray[np.float64]
+PerTask = Callable[[IntArray], FloatArray]
+"""Says something of the tasks at some positions."""
 
 
 @dataclass(frozen=True)
@@ -30,45 +33,48 @@ class Walk:
 def walk(
     schedule: Schedule,
     slots: Slots,
-    duration: FloatArray,
-    delay: FloatArray,
+    duration: PerTask | None = None,
+    delay: PerTask | None = None,
     paired: BoolArray | None = None,
 ) -> Walk:
     """Runs every task as early as its mesh, its dependency and `delay` after that allow.
 
     A task marked in `paired` runs with the next one of its mesh: the two start when both can, and
-    end after the duration of the first.
+    end after the duration of the first. Without `duration` no task takes time, and no starts and
+    ends are noted: all that matters is where it gets stuck.
     """
-    start = np.full(len(schedule), np.inf)
-    end = np.full(len(schedule), np.inf)
+    count = 0 if duration is None else len(schedule)
+    start, end = np.full(count, np.inf), np.full(count, np.inf)
     filled = np.full(slots.count, np.inf)
     filled[slots.source] = 0.0
     heads = schedule.offsets[:-1].copy()
     stops = schedule.offsets[1:]
     free = np.zeros(schedule.num_meshes)
     active = np.flatnonzero(heads < stops)
+
+    def available(position: IntArray) -> FloatArray:
+        made = filled[slots.needs[position]]
+        return made if delay is None else made + delay(position)
+
     while active.size:
         position = heads[active]
-        available = filled[slots.needs[position]] + delay[position]
+        begin = available(position)
         if paired is not None:
-            second = position + paired[position]
-            available = np.maximum(available, filled[slots.needs[second]] + delay[second])
-        ready = available < np.inf
+            begin = np.maximum(begin, available(position + paired[position]))
+        ready = begin < np.inf
         if not ready.any():
             break
-        mesh, position = active[ready], position[ready]
-        begin = np.maximum(free[mesh], available[ready])
-        finish = begin + duration[position]
-        start[position] = begin
-        end[position] = finish
-        free[mesh] = finish
-        filled[slots.fills[position]] = finish
-        if paired is not None:
-            second = position + paired[position]
-            start[second] = begin
-            end[second] = finish
-            filled[slots.fills[second]] = finish
-            heads[mesh] = second
-        heads[mesh] += 1
+        mesh, position, begin = active[ready], position[ready], begin[ready]
+        if duration is None:
+            filled[slots.fills[position]] = 0.0
+        else:
+            begin = np.maximum(free[mesh], begin)
+            finish = begin + duration(position)
+            free[mesh] = finish
+            for each in (position,) if paired is None else (position, position + paired[position]):
+                start[each] = begin
+                end[each] = finish
+                filled[slots.fills[each]] = finish
+        heads[mesh] += 1 if paired is None else 1 + paired[position]
         active = active[heads[active] < stops[active]]
     return Walk(start, end, heads, active)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -70,7 +71,7 @@ def _row(
 
 def _cut(costs: Costs, meshes: int, parts: int) -> Costs:
     """Returns the costs of a model whose stages are cut into parts."""
-    values = {}
+    values: dict[str, Any] = {}
     for name in (*_OF_A_STAGE, *_BETWEEN_STAGES):
         value = getattr(costs, name)
         if value is None:

@@ -6,9 +6,11 @@ resulting program can be compared.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from mpmd.dialect._jaxlib import ir, load_ifrt, make_context
@@ -42,27 +44,42 @@ def partition(
         )
         attributes = argument_attributes(_main(module))
         donated = [i for i, each in enumerate(attributes) if "jax.buffer_donor" in each]
-        started = time.perf_counter()
-        result = cpp.apply_mpmd_partitioning(
-            module,
-            func_name="main",
-            named_meshes=[(name, list(axes)) for name, axes in meshes.items()],
-            assignment=dict(assignment),
-            input_meshes=[None] * len(function_type.inputs),
-            output_meshes=[None] * len(function_type.results),
-            donate_argnums=donated,
-            partitioning_options={"mpmd_pipeline_schedule": schedule, **(options or {})},
-            fragment_merge_rules=[],
-            fragment_schedule_rules=[],
-            phases=cpp.PartitioningPhase.ALL,
-        )
-        partitioned = time.perf_counter()
+        with _silenced():
+            started = time.perf_counter()
+            result = cpp.apply_mpmd_partitioning(
+                module,
+                func_name="main",
+                named_meshes=[(name, list(axes)) for name, axes in meshes.items()],
+                assignment=dict(assignment),
+                input_meshes=[None] * len(function_type.inputs),
+                output_meshes=[None] * len(function_type.results),
+                donate_argnums=donated,
+                partitioning_options={"mpmd_pipeline_schedule": schedule, **(options or {})},
+                fragment_merge_rules=[],
+                fragment_schedule_rules=[],
+                phases=cpp.PartitioningPhase.ALL,
+            )
+            partitioned = time.perf_counter()
         mpmd_text = str(result.mpmd_module)
         resumed = time.perf_counter()
         cpp.lower_to_ifrt(result.mpmd_module)
         finished = time.perf_counter()
         ifrt_text = str(result.mpmd_module)
         return (partitioned - started) + (finished - resumed), mpmd_text, ifrt_text
+
+
+@contextlib.contextmanager
+def _silenced() -> Iterator[None]:
+    """Keeps the C++ code's log off the standard output, where nothing turns it off."""
+    saved = os.dup(1)
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    try:
+        yield
+    finally:
+        os.dup2(saved, 1)
+        os.close(saved)
+        os.close(null)
 
 
 def _main(module: ir.Module) -> ir.Operation:

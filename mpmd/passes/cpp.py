@@ -18,9 +18,7 @@ class CppPass(Pass):
 
     def run(self, module: ir.Operation) -> None:
         """Runs the pass; raises MLIRError with the diagnostics of a failure."""
-        pass_manager = passmanager.PassManager.parse(
-            f"builtin.module({self.text})", module.context
-        )
+        pass_manager = passmanager.PassManager.parse(f"builtin.module({self.text})", module.context)
         pass_manager.enable_verifier(False)  # the runner verifies after every pass where asked
         pass_manager.run(module)
 

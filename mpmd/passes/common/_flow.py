@@ -115,9 +115,15 @@ class Flow:
                 new.users.append(user)
 
     def mark_units(self) -> None:
-        """Notes what a schedule orders, user fragments and calls, and what is after or before."""
+        """Notes what a schedule orders, and what is after or before: the work of microbatches.
+
+        That is calls, and user fragments with a call counter. A program without microbatches has
+        nothing to order, and may merge as it likes.
+        """
         for node in self.nodes:
-            node.is_unit = node.name == MPMD_CALL or (node.is_fragment and bool(node.origins))
+            node.is_unit = node.name == MPMD_CALL or (
+                node.is_fragment and bool(node.origins) and node.call_counter() is not None
+            )
             node.after_unit = any(
                 value.node is not None and (value.node.is_unit or value.node.after_unit)
                 for value in node.inputs

@@ -56,6 +56,9 @@ class ExportPipeline(Pipeline):
             _make("mpmd-delay-inferred-fragments"),
             _make("mpmd-delay-transfers-from-cpu"),
             _make("mpmd-sink-create-token-into-fragments"),
+            # After the last merging, and before calls of one program can differ in donation.
+            _make("mpmd-generalize-fragment-functions"),
+            _make("mpmd-separate-repeated-operands"),
             _make("mpmd-mark-aliasing-and-donation"),
             # What a donated value took is free for others.
             _make("mpmd-mark-fragment-reserved-memory"),

@@ -26,6 +26,7 @@ from mpmd.passes.import_.insert_nameless_clone_of_negligible_ops import (
 from mpmd.passes.import_.introduce_transfers import IntroduceTransfers
 from mpmd.passes.import_.map_input_output_to_mesh import MapInputOutputToMesh
 from mpmd.passes.import_.map_named_ops_to_mpmd_ops import MapNamedOpsToMpmdOps
+from mpmd.passes.import_.number_calls import NumberCalls
 from mpmd.passes.import_.simplify_named_computations import SimplifyNamedComputations
 from mpmd.passes.import_.sink_negligible_ops_into_call_op import SinkNegligibleOpsIntoCallOp
 from mpmd.passes.import_.unroll_for_loops import UnrollForLoops
@@ -125,6 +126,7 @@ class ImportPipeline(Pipeline):
             _named("mpmd-fold"),
             CppPass("func.func(canonicalize)"),
             FromUnrollToCallCounter(),
+            *([NumberCalls()] if self.accumulate_in_order else []),
             # While sums are plain additions of what calls with counters return.
             *([_named("mpmd-accumulate-in-order")] if self.accumulate_in_order else []),
             # After unrolling, which shows what all calls of a function pass alike.

@@ -13,6 +13,7 @@ from mpmd.dialect.functions import callee_name
 from mpmd.passes.base import option
 from mpmd.passes.common._flow import TRANSFER, Flow, FlowPass, Node, Value
 from mpmd.passes.common._merging import SPLIT_DROP, SPLIT_KEEP, transpose_count
+from mpmd.passes.optimize._cheap import is_cheap
 from mpmd.passes.optimize._halves import Halves, lean_halves, plain_halves
 from mpmd.passes.optimize._scheduling_units import BACKWARD
 
@@ -37,8 +38,8 @@ class SplitBwdFragments(FlowPass):
 
     Both halves take all operands of the whole: run mpmd-fragment-dce afterwards. No operation is in
     both halves, but with `minimize-residuals` cheap ones may be. Leaves alone fragments that
-    transfer nothing or everything, and says so in a remark where there is a rest but no way to
-    compute it later. Fragments that are split already stay as they are.
+    transfer nothing or everything, and those where the rest cannot be computed later: a warning
+    says so, once for all microbatches. Fragments that are split already stay as they are.
     """
 
     name: ClassVar[str] = "mpmd-split-bwd-fragments"
@@ -103,16 +104,21 @@ def _leaves(node: Node, result: Value) -> bool:
 
 
 def _say_once(bodies: Bodies, node: Node) -> None:
+    """Warns that a backward stays whole, unless it does little anyway."""
     key = ("whole backward", node.mesh, node.origins)
-    if bodies.recall(key) is None:
-        bodies.remember(key, True)
-        origins = ", ".join(map(str, node.origins))
-        report(
-            "remark",
-            node.op,
-            f"the backward of {origins} on mesh '{node.mesh}' stays whole: nothing in it that is "
-            "worth a fragment of its own can wait until after what it transfers",
-        )
+    if bodies.recall(key) is not None:
+        return
+    bodies.remember(key, True)
+    operations = list(Fragment(node.op).body(bodies).operations)[:-1]
+    if all(is_cheap(op.operation) for op in operations):
+        return
+    origins = ", ".join(map(str, node.origins))
+    report(
+        "warning",
+        node.op,
+        f"the backward of {origins} on mesh '{node.mesh}' stays whole: nothing in it that is "
+        "worth a fragment of its own can wait until after what it transfers",
+    )
 
 
 def _split(bodies: Bodies, whole: Fragment, halves: Halves) -> None:

@@ -60,13 +60,16 @@ class Pipeline:
             total, grads = total + value, jax.tree.map(jnp.add, grads, new)
         return total, grads
 
-    def jitted(self, schedule):
+    def jitted(self, schedule, **options):
         num_meshes = 1 + max(self.placement)
         topology = {
             f"m{i}": Mesh(np.array(jax.devices()[i : i + 1]), ("x",)) for i in range(num_meshes)
         }
         labels = {f"s{i}": (f"m{mesh}", i) for i, mesh in enumerate(self.placement)}
-        return mpmd.jit(self.step, mpmd.make_config(topology, labels, pipeline_schedule=schedule))
+        config = mpmd.make_config(
+            topology, labels, pipeline_schedule=schedule, partitioning_options=options
+        )
+        return mpmd.jit(self.step, config)
 
 
 def chain(num_stages):
@@ -152,7 +155,7 @@ def custom():
 
 
 def loop():
-    """A loop makes both gradients of the middle stage, step by step."""
+    """A loop makes both gradients of the middle stage, step by step: these cannot be split."""
 
     def twice(w, x):
         return jax.lax.scan(lambda x, _: (layer(w, x), None), x, None, length=2)[0]
@@ -214,9 +217,31 @@ def test_sizes(num_stages, num_microbatches):
 
 
 @pytest.mark.parametrize("schedule", ONE_STAGE)
-@pytest.mark.parametrize("make", [two_layers, tied, frozen, custom, loop])
+@pytest.mark.parametrize("make", [two_layers, tied, frozen, custom])
 def test_programs(make, schedule):
     check(make(), schedule, 3)
+
+
+@pytest.mark.filterwarnings("ignore:the backward of s1")
+def test_a_backward_that_cannot_be_split_stays_whole():
+    check(loop(), "ZeroBubbleH1", 3)
+
+
+def test_says_once_that_a_backward_stays_whole():
+    pipeline = loop()
+    with pytest.warns(UserWarning, match="stays whole") as warned:
+        pipeline.jitted("ZeroBubbleH1").lower(pipeline.weights, array(3, 3, 4))
+    (message,) = [str(each.message) for each in warned]
+    assert "the backward of s1(1) on mesh 'm1'" in message
+
+
+def test_the_user_can_keep_backwards_whole():
+    pipeline = down(2)
+    xs = array(2, 3, 4)
+    lowered = pipeline.jitted("ZeroBubbleH1", mpmd_split_bwd_fragments=False).lower(
+        pipeline.weights, xs
+    )
+    assert order(lowered) == [["0F0", "0F1", "0B0", "0B1"], ["1F0", "1B0", "1F1", "1B1"]]
 
 
 @pytest.mark.parametrize("num_microbatches", [1, 2, 5])

@@ -63,7 +63,6 @@ func.func @all_transferred(%g: !m1, %x: !m1) -> (!m0, !m0) attributes {topology 
 
 // One operation more than results that are transferred: too little to wait for.
 func.func @one_step(%g: !m1, %x: !m1) -> (!m0, !m1) attributes {topology = #topology} {
-  // expected-remark @+1 {{the backward of f(1) on mesh 'm1' stays whole}}
   %0:2 = mpmd.fragment<mesh="m1", origin=["f"(1)]> (%g, %x) (%arg0: tensor<4x4xf32>, %arg1: tensor<4x4xf32>) {
     %a = stablehlo.add %arg0, %arg0 : tensor<4x4xf32>
     %y = stablehlo.add %a, %a : tensor<4x4xf32>

@@ -4,12 +4,12 @@
 !m1 = !mpmd.mesh_tensor<"m1", tensor<4x4xf32>>
 #topology = #mpmd.topology<<"m0": <["x"=2]>>, <"m1": <["x"=2]>>>
 
-// One operation makes both gradients: the rest is a sum. Two microbatches, one remark.
+// One operation makes both gradients: the rest is a sum. Two microbatches, one warning.
 // CHECK-LABEL: func.func @main(
 // CHECK-NOT: split_
 // CHECK: return
 func.func @main(%g: !m1, %sum: !m1) -> (!m0, !m0, !m1) attributes {topology = #topology} {
-  // expected-remark @+1 {{the backward of f(1), g(1) on mesh 'm1' stays whole: nothing in it that is worth a fragment of its own can wait until after what it transfers}}
+  // expected-warning @+1 {{the backward of f(1), g(1) on mesh 'm1' stays whole: nothing in it that is worth a fragment of its own can wait until after what it transfers}}
   %0:2 = mpmd.fragment<mesh="m1", origin=["f"(1), "g"(1)]> (%g, %sum) {call_counter = 0 : ui32} (%arg0: tensor<4x4xf32>, %arg1: tensor<4x4xf32>) {
     %both:2 = stablehlo.custom_call @both(%arg0) : (tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>)
     %dw = stablehlo.add %arg1, %both#1 : tensor<4x4xf32>

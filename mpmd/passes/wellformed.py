@@ -1,0 +1,196 @@
+"""Checks what passes count on and the verifiers of the dialects leave open.
+
+Modules that the frontend makes are like this by construction, so `mpmd.jit` does not pay for it;
+`mpmd-opt` reads what people write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from mpmd.dialect._jaxlib import ir
+from mpmd.dialect.donation import ALIASING_OUTPUT, BUFFER_DONOR
+from mpmd.dialect.fragment import CALL, REGION
+from mpmd.dialect.functions import (
+    callee_name,
+    function_type,
+    is_mpmd_function,
+    symbol_name,
+    topology_of,
+)
+from mpmd.passes.base import PassFailure
+
+_CALLS = ("mpmd.call", CALL)
+_COUNTERS = 2**32
+
+
+def check(module: ir.Operation) -> None:
+    """Raises PassFailure where `module` is not what passes can work on."""
+    operations: list[ir.Operation] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        operations.append(op.operation)
+        return ir.WalkResult.ADVANCE
+
+    module.walk(visit)
+    for op in operations:
+        _check_attributes(op)
+    _check_functions(module, operations)
+
+
+# --- attributes ---------------------------------------------------------------------------------
+
+
+def _is_counter(attribute: ir.Attribute) -> bool:
+    return isinstance(attribute, ir.IntegerAttr) and 0 <= attribute.value < _COUNTERS
+
+
+def _is_size(attribute: ir.Attribute) -> bool:
+    return isinstance(attribute, ir.IntegerAttr) and attribute.value >= 0
+
+
+def _is_string(attribute: ir.Attribute) -> bool:
+    return isinstance(attribute, ir.StringAttr)
+
+
+def _is_strings(attribute: ir.Attribute) -> bool:
+    return isinstance(attribute, ir.ArrayAttr) and all(map(_is_string, attribute))
+
+
+def _spelled(prefix: str) -> Callable[[ir.Attribute], bool]:
+    """Returns a test for attributes of a kind that the bindings have no class for."""
+    return lambda attribute: str(attribute).startswith(prefix)
+
+
+Rule = tuple[Callable[[ir.Attribute], bool], str]
+
+_MESHES: Rule = (_spelled("#mpmd.meshes_with_origins<"), "a #mpmd.meshes_with_origins attribute")
+_COUNTER: Rule = (_is_counter, "an unsigned 32-bit integer")
+
+_ANYWHERE: dict[str, Rule] = {
+    "call_counter": _COUNTER,
+    "unroll_counter": _COUNTER,
+    "mpmd.use_set": _MESHES,
+    "mpmd.src_set": _MESHES,
+    "mpmd.reduce": (_spelled("#mpmd.reduction<"), "a #mpmd.reduction attribute"),
+}
+_ON_FRAGMENTS: dict[str, Rule] = {
+    "mpmd.inferred_by": (_is_strings, "an array of strings"),
+    "reserved_hbm_bytes": (_is_size, "a number of bytes"),
+}
+_ON_FUNCTIONS: dict[str, Rule] = {
+    "topology": (_spelled("#mpmd.topology<"), "a #mpmd.topology attribute"),
+    "mesh_shape": (_spelled("#sdy.mesh<"), "a #sdy.mesh attribute"),
+    "reserved_hbm_bytes": (_is_size, "a number of bytes"),
+}
+_ON_VALUES: dict[str, Rule] = {
+    "mpmd.use_set": _MESHES,
+    "mpmd.src_set": _MESHES,
+    "mhlo.memory_kind": (_is_string, "a string"),
+    "mhlo.layout_mode": (_is_string, "a string"),
+    ALIASING_OUTPUT: (_is_counter, "the number of a result"),
+    BUFFER_DONOR: (lambda attribute: isinstance(attribute, ir.BoolAttr), "true or false"),
+}
+
+
+def _check_attributes(op: ir.Operation) -> None:
+    _check_rules(op, op.attributes, _ANYWHERE, "")
+    if op.name in (REGION, CALL):
+        _check_rules(op, op.attributes, _ON_FRAGMENTS, "")
+        _check_values(op, "arg_attrs", len(op.operands))
+        _check_values(op, "res_attrs", len(op.results))
+    elif op.name == "func.func":
+        _check_rules(op, op.attributes, _ON_FUNCTIONS, "")
+        type_ = function_type(op)
+        _check_values(op, "arg_attrs", len(type_.inputs))
+        _check_values(op, "res_attrs", len(type_.results))
+    elif op.name in ("mpmd.call", "mpmd.for"):
+        _check_values(op, "arg_attrs", len(op.operands))
+        _check_values(op, "res_attrs", len(op.results))
+
+
+def _check_values(op: ir.Operation, name: str, count: int) -> None:
+    """Checks the attributes of the operands or results of `op`."""
+    if name not in op.attributes:
+        return
+    lists = op.attributes[name]
+    if not isinstance(lists, ir.ArrayAttr) or len(lists) != count:
+        raise PassFailure(op, f"'{name}' must be an array of {count} dictionaries, got {lists}")
+    for number, each in enumerate(lists):
+        if not isinstance(each, ir.DictAttr):
+            raise PassFailure(op, f"'{name}' must be an array of dictionaries, got {each} in it")
+        _check_rules(op, each, _ON_VALUES, f" of {name}[{number}]")
+
+
+def _check_rules(
+    op: ir.Operation, attributes: ir.OpAttributeMap | ir.DictAttr, rules: dict[str, Rule], of: str
+) -> None:
+    for name, (is_right, expected) in rules.items():
+        if name in attributes and not is_right(attributes[name]):
+            raise PassFailure(op, f"'{name}'{of} must be {expected}, got {attributes[name]}")
+
+
+# --- functions ----------------------------------------------------------------------------------
+
+
+def _check_functions(module: ir.Operation, operations: list[ir.Operation]) -> None:
+    functions = {
+        symbol_name(op.operation): op.operation
+        for op in module.regions[0].blocks[0].operations
+        if op.operation.name == "func.func"
+    }
+    for func in filter(is_mpmd_function, functions.values()):
+        _check_topology(func)
+        _check_blocks(func)
+    for op in operations:
+        if op.name in _CALLS:
+            callee = functions.get(callee_name(op))
+            if callee is not None:
+                if not len(callee.regions[0].blocks):
+                    raise PassFailure(op, f"calls @{symbol_name(callee)}, which has no body")
+                _check_blocks(callee)
+    _check_recursion(functions)
+
+
+def _check_topology(func: ir.Operation) -> None:
+    if not topology_of(func):
+        raise PassFailure(func, "the topology has no meshes")
+    text = str(func.attributes["topology"])
+    if len(topology_of(func)) != text.count("<["):
+        raise PassFailure(func, f"the topology has two meshes with one name: {text}")
+
+
+def _check_blocks(func: ir.Operation) -> None:
+    blocks = len(func.regions[0].blocks)
+    if blocks > 1:
+        name = symbol_name(func)
+        raise PassFailure(func, f"@{name} has {blocks} blocks; MPMD functions have no branches")
+
+
+def _check_recursion(functions: dict[str, ir.Operation]) -> None:
+    callees = {name: list(_called(func)) for name, func in functions.items()}
+    finished: set[str] = set()
+    for start in callees:
+        path: dict[str, Iterator[str]] = {start: iter(callees[start])}
+        while path:
+            name = next(reversed(path))
+            callee = next(path[name], None)
+            if callee is None:
+                finished.add(name)
+                del path[name]
+            elif callee in path:
+                raise PassFailure(functions[callee], f"@{callee} calls itself")
+            elif callee in callees and callee not in finished:
+                path[callee] = iter(callees[callee])
+
+
+def _called(func: ir.Operation) -> Iterator[str]:
+    found: list[str] = []
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if op.name in _CALLS:
+            found.append(callee_name(op.operation))
+        return ir.WalkResult.ADVANCE
+
+    func.walk(visit)
+    yield from dict.fromkeys(found)

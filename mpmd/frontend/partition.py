@@ -20,7 +20,6 @@ from mpmd.lowering import LoweringError, lowered_to_ifrt
 from mpmd.passes.base import Pass, PassFailure
 from mpmd.passes.import_._assignment import Place as Where
 from mpmd.passes.runner import run_passes
-from mpmd.schedules.schedule import Schedule
 from mpmd.schedules.task import Kind
 
 if TYPE_CHECKING:
@@ -87,17 +86,28 @@ def partition_module(
         ports = tuple(map(_port, type_.inputs)), tuple(map(_port, type_.results))
         ifrt = lowered_to_ifrt(parsed)
     except PassFailure as failure:
-        raise PartitionError(str(failure.diagnostic)) from None
+        raise PartitionError(_explain(failure.diagnostic)) from None
     except (LoweringError, ir.MLIRError) as failure:
         raise PartitionError(str(failure)) from None
     return PartitionedModule(parsed, ifrt, scheduled, *ports)
+
+
+def _explain(diagnostic: diagnostics.Diagnostic) -> str:
+    """What went wrong, and where in the user's source."""
+    parts = [(diagnostic.location, diagnostic.message), *diagnostic.notes]
+    return "\n".join(text + _source(location) for location, text in parts)
+
+
+def _source(location: ir.Location) -> str:
+    found = _LINE.search(str(location))
+    return f" ({found[1]}:{found[2]})" if found else ""
 
 
 def _warn(found: Sequence[diagnostics.Diagnostic]) -> None:
     """Tells the user what was ignored, such as a rule about a fragment that does not exist."""
     for each in found:
         if each.severity == "warning":
-            warnings.warn(each.message, stacklevel=2)
+            warnings.warn(_explain(each), stacklevel=2)
 
 
 def parse(module: str | bytes) -> ir.Module:
@@ -181,6 +191,7 @@ def _describe(unit: Unit) -> FragmentInfo:
     )
 
 
+_LINE = re.compile(r'"([^"]+\.py)":(\d+):')
 _DIMENSION = re.compile(r"\{([^}]*)\}")
 _AXIS = re.compile(r'"((?:[^"\\]|\\.)*)"')
 

@@ -13,7 +13,9 @@ from typing import BinaryIO, TextIO
 from mpmd.dialect import diagnostics
 from mpmd.dialect._jaxlib import ir, make_context
 from mpmd.dialect.diagnostics import Diagnostic
+from mpmd.passes import wellformed
 from mpmd.passes.base import PassFailure
+from mpmd.passes.cpp import CppPass
 from mpmd.passes.runner import Verify, instrument, run_passes
 from mpmd.tools.opt import command_line, expectations, listing
 from mpmd.tools.opt.command_line import Settings, UsageError
@@ -145,6 +147,8 @@ class Driver:
         hooks = _hooks(settings, timing, self.stderr)
         hooks.append(Noting(self.note, f"the module at {source.path}:{source.first_line}"))
         try:
+            if not all(isinstance(pass_, CppPass) for pass_ in settings.passes):
+                wellformed.check(module.operation)
             with instrument(*hooks):
                 run_passes(module.operation, settings.passes)
             if not settings.passes or not settings.verify_each:

@@ -22,8 +22,9 @@ class Fold(Pass):
         %1 = slice %0 [0:1]            ~~>        x + 0, x - 0, x * 1        is x
         use %1                 use %a             reshape(reshape(x))        is reshape(x)
 
-    Also arithmetic on constants and comparison of their integers, dynamic slices at constant indices, chains of
-    transposes, and broadcast or moved constants, which are then made wherever they are used. Sums with a zero may come out as -0.0 where they were 0.0, as they do in XLA.
+    Also arithmetic on constants and comparison of their integers, dynamic slices at constant
+    indices, chains of transposes, and broadcast or moved constants, which are then made wherever
+    they are used. Sums with a zero may come out as -0.0 where they were 0.0, as they do in XLA.
     Removes what is unused in the end.
     """
 

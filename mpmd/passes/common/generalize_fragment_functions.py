@@ -94,7 +94,7 @@ class _Body:
     def __init__(self, name: str, func: ir.Operation) -> None:
         self.name = name
         text = func.get_asm(use_local_scope=True)
-        text = text[text.index("{\n", text.index("attributes {") if "attributes {" in text else 0) :]
+        text = text[text.index("{\n") :]
         shape = func.attributes["mesh_shape"] if "mesh_shape" in func.attributes else None
         results = [sorted(map(_item, each)) for each in _each(func, "res_attrs")]
         self.uses = [int(number) for number in _ARGUMENT.findall(text)]

@@ -18,8 +18,9 @@ _COUNTER = "call_counter"
 class NumberCalls(FunctionPass):
     """Numbers the microbatches where the user called a function several times and did not.
 
-    Schedules order microbatches by their number. The n-th call of a function is microbatch n; a call
-    that takes results of a call of another function, as a gradient does, is of the same microbatch.
+    Schedules order microbatches by their number. The n-th call of a function is microbatch n; a
+    call that takes results of a call of another function, as a gradient does, is of the same
+    microbatch.
 
         %1 = mpmd.call @f(%x0)              %1 = mpmd.call @f(%x0) {call_counter = 0}
         %2 = mpmd.call @f(%x1)       ~~>    %2 = mpmd.call @f(%x1) {call_counter = 1}

@@ -10,13 +10,13 @@ from benchmarks import reference
 from tests.unit.endtoend.programs import PROGRAMS
 from tests.unit.endtoend.test_equals_jit import jitted
 
-# The C++ partitioner does not schedule these (it does not number calls, and gives up where gradients
-# are summed from the last microbatch to the first): it merges the microbatches of a stage into one
-# fragment. Ours stay apart so that they can be pipelined; only what is moved compares.
+# The C++ partitioner does not schedule these (it does not number calls, and gives up where
+# gradients are summed from the last microbatch to the first): it merges the microbatches of a stage
+# into one fragment. Ours stay apart so that they can be pipelined; only what is moved compares.
 NOT_SCHEDULED_BY_CPP = ("gradient_outside", "token_weighted_mean")
 
-# Gradients are added up as they appear. The C++ partitioner keeps all of them to the end, where it
-# needs no program for the first microbatch, which has no sum to add to: one more on each inner mesh.
+# Gradients are added up as they appear. The C++ partitioner keeps all of them to the end, and needs
+# no program for the first microbatch, which has no sum to add to: one more on each inner mesh.
 SUMMED_IN_CALLS = ("by_calls", "calls_with_stages")
 
 CASES = [

@@ -235,6 +235,15 @@ def test_mistakes_show_before_tracing(message, schedule, options):
         config(schedule, **options)
 
 
+def test_a_table_for_fewer_microbatches_than_the_program_has():
+    with pytest.raises(
+        mpmd.errors.PartitionError,
+        match=r"^schedule table has no F of microbatch 2 for a on mesh 'm0': it is for 2 stages on 2 "
+        r"meshes and 2 microbatches \(.*test_schedules.py:\d+\)$",
+    ):
+        lower(build("1F1B", P, M - 1))
+
+
 def test_a_table_that_cannot_run_is_a_schedule_error():
     with pytest.raises(ScheduleError):
         config([["0B0", "0F0"], ["1F0", "1B0"]])

@@ -44,7 +44,8 @@ def search(
         if (peak > limit + 1e-9).any():
             least = min(least, float(peak.max()))
             continue
-        value = (timeline.step_time, float(peak.max()))
+        # Sums of the same times in another order are no reason to take more memory.
+        value = (float(f"{timeline.step_time:.9g}"), float(peak.max()))
         if best is None or value < best:
             best, chosen = value, schedule
     if chosen is None:

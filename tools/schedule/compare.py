@@ -63,7 +63,7 @@ def _row(
     return (
         name,
         count,
-        timeline.step_time,
+        float(f"{timeline.step_time:.9g}"),  # so that equal ones are ordered by memory
         timeline.bubble_fraction,
         float(timeline.peak_memory.max()),
     )

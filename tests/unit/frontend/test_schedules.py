@@ -236,11 +236,11 @@ def test_mistakes_show_before_tracing(message, schedule, options):
 
 
 def test_a_table_for_fewer_microbatches_than_the_program_has():
-    with pytest.raises(
-        mpmd.errors.PartitionError,
-        match=r"^schedule table has no F of microbatch 2 for a on mesh 'm0': it is for 2 stages on 2 "
-        r"meshes and 2 microbatches \(.*test_schedules.py:\d+\)$",
-    ):
+    message = (
+        r"^schedule table has no F of microbatch 2 for a on mesh 'm0': it is for 2 stages on "
+        r"2 meshes and 2 microbatches \(.*test_schedules.py:\d+\)$"
+    )
+    with pytest.raises(mpmd.errors.PartitionError, match=message):
         lower(build("1F1B", P, M - 1))
 
 

@@ -57,3 +57,10 @@ def test_whole_backwards_where_they_cannot_be_split():
 def test_uneven_stages_get_a_schedule_of_their_own():
     costs = Costs(forward=[1, 1, 1, 3], input_gradient=[1, 1, 1, 3], weight_gradient=[1, 1, 1, 3])
     assert simulate(auto(4, 12, costs=costs), costs).bubble[3] == pytest.approx(0)
+
+
+def test_of_equally_fast_schedules_the_one_with_less_memory_is_taken():
+    times = Costs(1.0, 1.1, 0.9)  # sums of these differ in the last digit
+    found = simulate(auto(4, 16, costs=times), times)
+    assert found.step_time == pytest.approx(48)
+    assert found.peak_memory.max() == 10

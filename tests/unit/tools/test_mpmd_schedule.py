@@ -2,8 +2,10 @@
 
 import io
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -174,3 +176,11 @@ def test_a_reader_that_has_seen_enough():
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait() == 1
+
+
+def test_the_documentation_shows_what_it_prints():
+    text = (Path(__file__).parents[3] / "docs" / "schedules.md").read_text()
+    examples = re.findall(r"```console\n\$ mpmd-schedule (.*)\n((?s:.*?))```", text)
+    assert len(examples) == 2
+    for arguments, shown in examples:
+        assert answer(*arguments.split()) == shown

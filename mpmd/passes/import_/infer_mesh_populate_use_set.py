@@ -23,6 +23,7 @@ from mpmd.passes.import_._mesh_sets import (
     USE_SET,
     Meshes,
     attribute,
+    names,
     on_mesh_of,
     read_all,
     read_from,
@@ -145,7 +146,8 @@ class _State:
             return
         for index, result in enumerate(results):
             meshes = union(callee.results[index], self.sets[result])
-            if meshes != callee.results[index]:
+            # An additional origin of a mesh is no news: what calls have found out before stays.
+            if names(meshes) != names(callee.results[index]):
                 callee.results[index] = meshes
                 changed.append(callee.function.name)
         for value, meshes in zip(reversed(operands), reversed(callee.arguments), strict=True):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
 from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir
@@ -16,7 +15,6 @@ from mpmd.passes.import_._mesh_sets import (
     SRC_SET,
     USE_SET,
     Meshes,
-    intersection,
     read_all,
     read_from,
 )
@@ -50,12 +48,11 @@ class InferMeshValidateSrcSetNotEmpty(Pass):
                 sources[caller.name].update({v: m for v, m in known if m is not None})
         for name, function in graph.items():
             self._check_arguments(function, sources, reporter, errors)
-            for node in function.nodes():
+            for node in _conflicts(function, sources[name]):
                 if errors.is_full:
                     break
-                if _is_first_conflict(node, sources[name]):
-                    message = _operation_message(function, node, sources[name], reporter)
-                    errors.add(node.op, message)
+                message = _operation_message(function, node, sources[name], reporter)
+                errors.add(node.op, message)
         errors.raise_any()
 
     def _check_arguments(
@@ -86,17 +83,23 @@ def _known_sources(function: Function) -> dict[int, Meshes]:
     return {value: meshes for value, meshes in known.items() if meshes is not None}
 
 
-def _is_first_conflict(node: Node, sources: dict[int, Meshes]) -> bool:
-    if not (node.is_meshless or node.name == ASSIGN):
-        return False
-    given = [sources[value] for value in node.operands if value in sources]
-    if NOWHERE in given:
-        return False
-    if annotated_kind(node.op) is not None and given:
-        # A reduction that stayed a computation: its set says where its operands are, not where
-        # they come together.
-        return reduce(intersection, given) == NOWHERE
-    return read_from(node.op, SRC_SET) == NOWHERE
+def _conflicts(function: Function, sources: dict[int, Meshes]) -> list[Node]:
+    """Returns the computations that cannot be anywhere, those first in their chain.
+
+    A reduction that stayed a computation is one: its set says where its operands are, not where
+    they come together.
+    """
+    found = []
+    impossible = {value for value, meshes in sources.items() if meshes == NOWHERE}
+    for node in function.nodes():
+        if not (node.is_meshless or node.name == ASSIGN):
+            continue
+        meshes = read_from(node.op, SRC_SET)
+        if meshes == NOWHERE or (meshes and annotated_kind(node.op) is not None):
+            if impossible.isdisjoint(node.operands):
+                found.append(node)
+            impossible.update(node.results)
+    return found
 
 
 def _operation_message(

@@ -10,6 +10,7 @@ from jax.sharding import Mesh
 
 import mpmd
 from mpmd.schedules import Costs, Kind, ScheduleError, build, simulate
+from mpmd.schedules.registry import FAMILIES
 from tests.unit.frontend.labelled import assert_same
 
 P, M = 2, 3
@@ -114,6 +115,28 @@ def test_none_keeps_the_order_of_the_program():
 def test_several_stages_on_a_mesh():
     lowered = lower("Interleaved1F1B", INTERLEAVED)
     assert order(lowered.schedule) == wanted("Interleaved1F1B", 2)
+
+
+# One places stages elsewhere for each microbatch, which labels cannot; the other runs backwards
+# from the last microbatch on, while this program adds up gradients from the first one on.
+OTHERS = {"ParallelPipelinesWithWrapAround", "CircularWithReversedBackward"}
+
+
+@pytest.mark.parametrize("name", sorted(set(FAMILIES) - OTHERS))
+def test_every_family_in_order_and_memory(name):
+    per_mesh = FAMILIES[name].stages_per_mesh or 2
+    schedule = build(name, P, M, per_mesh)
+    placement = schedule.placement[:, 0].tolist()
+    labels = {f"s{stage}": (f"m{mesh}", stage) for stage, mesh in enumerate(placement)}
+    report = lower(name, labels).schedule
+    expected = " | ".join(" ".join(map(str, row)) for row in schedule)
+    if schedule.splits_backward:
+        # A whole backward between halves is both of them. Stage 0 has no gradient to send: nothing
+        # of its backward comes first, it stays whole.
+        expected = re.sub(r"\b([1-9])B(\d)", r"\1Bi\2 \1Bw\2", expected)
+        expected = re.sub(r"\b0Bw\d ?", "", expected).replace("0Bi", "0B").replace("  ", " ")
+    assert order(report) == expected.strip()
+    assert report.peak_memory == tuple(simulate(schedule).peak_memory)
 
 
 @pytest.mark.parametrize("name", ["GPipe", "1F1B"])

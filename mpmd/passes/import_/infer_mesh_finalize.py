@@ -168,13 +168,16 @@ class _Finalizer:
                         self.errors.add(each, _LEFT)
                 return False
             self._bring(homes, source, type_, ir.InsertionPoint(op), op.location)
+        elif _is_broadcast(source):
+            # Where the first of its users is, so that the others find it there.
+            self._bring(homes, source, type_, ir.InsertionPoint(op), op.location)
         op.results[0].replace_all_uses_with(homes[type_])
         return True
 
     def _may_transfer(self, source: ir.Value) -> bool:
         """Tells whether a transfer of an unassigned value was asked for."""
         op = producer(source)
-        if self.infer_transfers or op is None or op.name == BROADCAST:
+        if self.infer_transfers or op is None or _is_broadcast(source):
             return True
         return producer(self._place(source)) is None
 
@@ -231,6 +234,11 @@ class _Finalizer:
             self.homes[homes[type_]] = homes
             self.made.add(homes[type_])
         return homes[type_]
+
+
+def _is_broadcast(value: ir.Value) -> bool:
+    op = producer(value)
+    return op is not None and op.name == BROADCAST
 
 
 _LEFT = "assigns, unassigns or broadcasts are not allowed after mesh inference."

@@ -9,7 +9,14 @@ from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.attributes import ui32
 from mpmd.passes.base import option
 from mpmd.passes.common._flow import Flow, FlowPass, Node
-from mpmd.passes.common._merging import CALL_COUNTER, merge, transpose_count, write
+from mpmd.passes.common._merging import (
+    CALL_COUNTER,
+    SPLIT_DROP,
+    SPLIT_KEEP,
+    merge,
+    transpose_count,
+    write,
+)
 
 REMAT = "remat"
 
@@ -27,7 +34,8 @@ class RematFragment(FlowPass):
                                                          %3 = fragment<"m", ["f"(1)]> (%2#1, %g)
 
     Requires fragments with call counters, and both of one microbatch and stage. Does nothing where
-    the backward is what the mesh runs next, since nothing would be kept for long.
+    the backward is what the mesh runs next, since nothing would be kept for long. The second half
+    of a split backward uses what is computed again for the first.
     """
 
     name: ClassVar[str] = "mpmd-remat-fragment"
@@ -38,13 +46,25 @@ class RematFragment(FlowPass):
     def run_on_flow(self, flow: Flow) -> None:
         run_before = _run_before(flow)
         for forward in [node for node in flow.nodes if node.is_fragment]:
-            for backward in reversed(dict.fromkeys(forward.consumers())):
-                if not _belong_together(forward, backward) or run_before[backward] is forward:
+            for backward, *late_halves in _backwards(forward):
+                if run_before[backward] is forward:
                     continue
                 again = run_before[backward] = _compute_again(flow, forward, backward)
+                for half in late_halves:
+                    _use(flow, again, forward, half)
                 if self.merge_remat_fragments:
                     _merge(flow, again, backward)
         write(flow)
+
+
+def _backwards(forward: Node) -> list[list[Node]]:
+    """Returns the backwards of a forward, last to first, the halves of a split one together."""
+    found = [node for node in dict.fromkeys(forward.consumers()) if _belong_together(forward, node)]
+    early = [node for node in found if SPLIT_KEEP in node.discardable()]
+    late = [node for node in found if SPLIT_DROP in node.discardable()] if early else []
+    return [
+        [node, *late] if node in early else [node] for node in reversed(found) if node not in late
+    ]
 
 
 def _merge(flow: Flow, again: Node, backward: Node) -> None:
@@ -85,6 +105,10 @@ def _compute_again(flow: Flow, forward: Node, backward: Node) -> Node:
     copy = forward.op.clone(ip=ir.InsertionPoint(backward.anchor)).operation
     copy.attributes[REMAT] = ir.UnitAttr.get()
     again = flow.insert_before(copy, backward)
+    _use(flow, again, forward, backward)
+    return again
+
+
+def _use(flow: Flow, again: Node, forward: Node, backward: Node) -> None:
     for result, new in zip(forward.results, again.results, strict=True):
         flow.replace_use(result, new, backward)
-    return again

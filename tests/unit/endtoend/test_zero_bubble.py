@@ -198,6 +198,10 @@ def expected_order(pipeline, schedule, num_microbatches):
     return [[text for task in row for text in spelled(task)] for row in rows]
 
 
+def assert_same(got, want):
+    jax.tree.map(lambda g, w: np.testing.assert_allclose(g, w, rtol=1e-13, atol=1e-14), got, want)
+
+
 def check(pipeline, schedule, num_microbatches, *, run=True):
     xs = array(num_microbatches, 3, 4, seed=9)
     step = pipeline.jitted(schedule)
@@ -205,9 +209,7 @@ def check(pipeline, schedule, num_microbatches, *, run=True):
     assert order(lowered) == expected_order(pipeline, schedule, num_microbatches)
     if not run:
         return
-    want = jax.jit(pipeline.step)(pipeline.weights, xs)
-    got = step(pipeline.weights, xs)
-    jax.tree.map(lambda g, w: np.testing.assert_allclose(g, w, rtol=1e-13, atol=1e-14), got, want)
+    assert_same(step(pipeline.weights, xs), jax.jit(pipeline.step)(pipeline.weights, xs))
 
 
 @pytest.mark.parametrize("num_microbatches", [1, 2, 5])
@@ -233,6 +235,16 @@ def test_says_once_that_a_backward_stays_whole():
         pipeline.jitted("ZeroBubbleH1").lower(pipeline.weights, array(3, 3, 4))
     (message,) = [str(each.message) for each in warned]
     assert "the backward of s1(1) on mesh 'm1'" in message
+
+
+def test_both_halves_use_a_forward_that_is_computed_again():
+    pipeline = two_layers()
+    xs = array(3, 3, 4)
+    step = pipeline.jitted("ZeroBubbleH1", mpmd_fragment_remat=True)
+    assert order(step.lower(pipeline.weights, xs))[1] == (
+        "1F0 1F1 1F0 1Bi0 1F2 1F1 1Bi1 1Bw0 1F2 1Bi2 1Bw1 1Bw2".split()
+    )
+    assert_same(step(pipeline.weights, xs), jax.jit(pipeline.step)(pipeline.weights, xs))
 
 
 def test_the_user_can_keep_backwards_whole():

@@ -33,7 +33,7 @@ class MergeInferredFragments(MergingPass):
     )
     merge_sideways: bool = option(
         False,
-        "merge with the next fragment of the mesh in program order, whether it depends or not.",
+        "Merge with the next fragment of the mesh in program order, whether it depends or not.",
     )
 
     keep_schedulable: bool = option(

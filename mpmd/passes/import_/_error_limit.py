@@ -10,15 +10,18 @@ from mpmd.passes.base import PassFailure, option
 
 
 def _parse(text: str) -> int:
-    limit = int(text)
+    try:
+        limit = int(text)
+    except ValueError:
+        limit = 0
     if limit == 0:
-        raise ValueError("the limit is a number of errors, or -1 for all of them")
+        raise ValueError(f"'{text}' is neither a number of errors nor -1, for all of them")
     return limit
 
 
 def error_limit() -> Any:
     """Declares the option `error-limit`."""
-    return option(5, "the number of errors to report, -1 for all of them", parse=_parse)
+    return option(5, "How many errors to report, -1 for all of them.", parse=_parse)
 
 
 class Errors:

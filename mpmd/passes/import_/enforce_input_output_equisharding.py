@@ -38,7 +38,7 @@ class EnforceInputOutputEquisharding(FunctionPass):
     name: ClassVar[str] = "mpmd-enforce-input-output-equisharding"
     constraints: Constraints = option(
         (),
-        "comma-separated INPUT:OUTPUT pairs of numbers that get the same type",
+        "Comma-separated INPUT:OUTPUT pairs of numbers that get the same type.",
         parse=parse_constraints,
         format=format_constraints,
     )

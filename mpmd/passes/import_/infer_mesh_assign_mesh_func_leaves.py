@@ -70,7 +70,7 @@ class InferMeshAssignMeshFuncLeaves(Pass):
     """
 
     name: ClassVar[str] = "mpmd-infer-mesh-assign-mesh-func-leaves"
-    infer_transfers: bool = option(False, "bring operands together with transfers where needed")
+    infer_transfers: bool = option(False, "Bring operands together with transfers where needed.")
     error_limit: int = error_limit()
 
     def run(self, module: ir.Operation) -> None:

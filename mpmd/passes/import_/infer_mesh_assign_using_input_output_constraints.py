@@ -49,7 +49,7 @@ class InferMeshAssignUsingInputOutputConstraints(Pass):
     name: ClassVar[str] = "mpmd-infer-mesh-assign-using-input-output-constraints"
     constraints: Constraints = option(
         (),
-        "comma-separated INPUT:OUTPUT pairs of numbers that get the same mesh",
+        "Comma-separated INPUT:OUTPUT pairs of numbers that get the same mesh.",
         parse=parse_constraints,
         format=format_constraints,
     )

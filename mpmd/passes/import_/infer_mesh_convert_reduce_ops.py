@@ -37,7 +37,7 @@ class InferMeshConvertReduceOps(Pass):
 
     name: ClassVar[str] = "mpmd-infer-mesh-convert-reduce-ops"
     infer_cross_mesh_reductions: bool = option(
-        False, "make reductions of computations whose operands are on different meshes"
+        False, "Make reductions of computations whose operands are on different meshes."
     )
 
     def run(self, module: ir.Operation) -> None:

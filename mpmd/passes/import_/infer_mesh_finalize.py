@@ -40,7 +40,7 @@ class InferMeshFinalize(Pass):
     """
 
     name: ClassVar[str] = "mpmd-infer-mesh-finalize"
-    infer_transfers: bool = option(False, "make transfers where assigned meshes differ")
+    infer_transfers: bool = option(False, "Make transfers where assigned meshes differ.")
 
     def run(self, module: ir.Operation) -> None:
         for func in functions(module):

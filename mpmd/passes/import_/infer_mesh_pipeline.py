@@ -46,17 +46,17 @@ class InferMeshPipeline(Pipeline):
     """
 
     name: ClassVar[str] = "mpmd-infer-mesh-pipeline"
-    infer_transfers: bool = option(False, "make the transfers that are missing")
+    infer_transfers: bool = option(False, "Make the transfers that are missing.")
     infer_cross_mesh_reductions: bool = option(
-        False, "make reductions of computations whose operands are on different meshes"
+        False, "Make reductions of computations whose operands are on different meshes."
     )
     max_clones: int = option(
-        1, "how many fragments may repeat a computation of several operands that they share"
+        1, "How many fragments may repeat a computation of several operands that they share."
     )
     error_limit: int = error_limit()
     constraints: Constraints = option(
         (),
-        "comma-separated INPUT:OUTPUT pairs of numbers that get the same mesh",
+        "Comma-separated INPUT:OUTPUT pairs of numbers that get the same mesh.",
         parse=parse_constraints,
         format=format_constraints,
     )

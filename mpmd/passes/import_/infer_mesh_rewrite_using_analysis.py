@@ -58,7 +58,7 @@ class InferMeshRewriteUsingAnalysis(Pass):
 
     name: ClassVar[str] = "mpmd-infer-mesh-rewrite-using-analysis"
     max_clones: int = option(
-        1, "how many fragments may repeat a computation of several operands that they share"
+        1, "How many fragments may repeat a computation of several operands that they share."
     )
 
     def run(self, module: ir.Operation) -> None:

@@ -228,9 +228,8 @@ def is_variable(atom: Any) -> bool:
 
 
 class LoweredModule(NamedTuple):
-    """A StableHLO module, its bytecode with source locations, and the functions that it calls."""
+    """The bytecode of a StableHLO module, with source locations, and the functions it calls."""
 
-    module: Any
     bytecode: bytes
     callbacks: tuple[Any, ...]
 
@@ -273,9 +272,7 @@ def lower_module(
         keywords["out_avals"] = closed.out_avals
     result = mlir.lower_jaxpr_to_module(name, closed, **keywords)
     _mark_donated(result.module, donated)
-    return LoweredModule(
-        result.module, mlir.module_to_bytecode(result.module), tuple(result.host_callbacks)
-    )
+    return LoweredModule(mlir.module_to_bytecode(result.module), tuple(result.host_callbacks))
 
 
 def _mark_donated(module: Any, donated: Sequence[bool]) -> None:

@@ -33,7 +33,6 @@ def partition(module: Any, config: Config) -> Lowered:
         restore_labels(parsed.operation)
         signature = _plain_signature(parsed) if exported is None else _signature(exported)
         program = LabelledProgram(
-            module=parsed,
             bytecode=str(parsed.operation.get_asm(enable_debug_info=True)).encode(),
             signature=signature,
             kept=_kept(exported, signature),

@@ -92,6 +92,13 @@ def partition_module(
     return PartitionedModule(parsed, ifrt, scheduled, *ports)
 
 
+def labelled_text(module: str | bytes, config: Config) -> str:
+    """The text of a labelled module with its topology, which `mpmd-opt` can partition, too."""
+    parsed = parse(module)
+    _set_topology(parsed.operation, config)
+    return str(parsed)
+
+
 def _explain(diagnostic: diagnostics.Diagnostic) -> str:
     """What went wrong, and where in the user's source."""
     parts = [(diagnostic.location, diagnostic.message), *diagnostic.notes]

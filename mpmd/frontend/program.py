@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from mpmd.frontend import _jax
@@ -17,16 +16,10 @@ from mpmd.frontend.signature import Signature
 class LabelledProgram:
     """A StableHLO module with labels, and which arguments of the function it takes."""
 
-    module: Any
     bytecode: bytes
     signature: Signature
     kept: tuple[bool, ...]
     host_callbacks: tuple[Any, ...]
-
-    @cached_property
-    def text(self) -> str:
-        """The module as text, without source locations."""
-        return str(self.module)
 
 
 def lower(
@@ -54,7 +47,7 @@ def lower(
         result_names=signature.result_names,
         donated=select(traced.donated, kept),
     )
-    return LabelledProgram(module.module, module.bytecode, signature, tuple(kept), module.callbacks)
+    return LabelledProgram(module.bytecode, signature, tuple(kept), module.callbacks)
 
 
 def signature_of(traced: _jax.Traced) -> Signature:

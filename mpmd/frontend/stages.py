@@ -14,7 +14,7 @@ from jax.sharding import NamedSharding, PartitionSpec
 from mpmd.dialect.functions import symbol_name
 from mpmd.frontend import prefixes
 from mpmd.frontend.config import Config
-from mpmd.frontend.partition import Port, partition_module
+from mpmd.frontend.partition import Port, labelled_text, partition_module
 from mpmd.frontend.pieces import program_report
 from mpmd.frontend.program import LabelledProgram, select
 from mpmd.frontend.signature import Signature, is_key
@@ -88,7 +88,7 @@ class Lowered:
         if dialect == "mpmd":
             return self._partitioned.mpmd_text
         if dialect == "stablehlo":
-            return self._program.text
+            return labelled_text(self._program.bytecode, self._config)
         raise ValueError(f"dialect must be 'ifrt', 'mpmd' or 'stablehlo', got {dialect!r}")
 
     @cached_property

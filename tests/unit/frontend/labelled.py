@@ -10,16 +10,17 @@ from jax.extend.core import jaxpr_as_fun
 
 from mpmd.frontend import _jax
 from mpmd.frontend.expand import expand
+from mpmd.frontend.partition import parse
 from mpmd.frontend.program import lower
 
 _LABEL = re.compile(r'mpmd\.named_computation<"([^"]*)"(?:\((\d+)\))?>')
 _CALL = re.compile(r"mpmd\.call @(\w+)\([^)]*\)(?: \{call_counter = (\d+) : ui32\})?")
 
 
-def module_of(fn, *args, **options):
+def text_of(fn, *args, **options):
     traced, _ = _jax.infer(jax.jit(fn, **options), args, {})
     count = len(traced.arg_names), len(traced.jaxpr.out_avals)
-    return lower(
+    program = lower(
         traced,
         platform="cpu",
         name="test",
@@ -27,10 +28,7 @@ def module_of(fn, *args, **options):
         in_shardings=[None] * count[0],
         out_shardings=[None] * count[1],
     )
-
-
-def text_of(fn, *args, **options):
-    return module_of(fn, *args, **options).text
+    return str(parse(program.bytecode))
 
 
 def labels(text):

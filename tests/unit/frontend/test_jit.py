@@ -63,6 +63,7 @@ def test_compiles_once_for_each_signature(config):
 def test_stages(config, topology):
     lowered = mpmd.jit(train, config, override_func_name="my_step").lower(W, X)
     assert "mpmd.named_computation" in lowered.as_text("stablehlo")
+    assert "topology = #mpmd.topology" in lowered.as_text("stablehlo")
     assert "my_step" in lowered.as_text("stablehlo")
     assert "mpmd.mesh_tensor" in lowered.as_text("mpmd")
     assert "ifrt.Call" in lowered.as_text() and lowered.as_text() == lowered.as_text("ifrt")

@@ -24,6 +24,12 @@ Axes = tuple[tuple[Axis, ...], ...]
 """The axes along which each dimension of a tensor is split."""
 
 
+def is_single_device(mesh: ir.Attribute) -> bool:
+    """Tells whether a `#sdy.mesh` is one device by its id, as JAX writes it for host callbacks."""
+    mesh = sdy.MeshAttr(mesh)
+    return not list(mesh.axes) and len(list(mesh.device_ids)) == 1
+
+
 def sharding_text(sharding: ir.Attribute) -> str:
     """Returns what the type of a mesh tensor says inside `sharding=<...>`."""
     return memo(

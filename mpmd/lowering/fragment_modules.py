@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from mpmd.dialect._jaxlib import ir, sdy
 from mpmd.dialect.attributes import read_mesh_tensor
 from mpmd.dialect.functions import argument_attributes, set_argument_attributes, symbol_name
+from mpmd.dialect.shardings import is_single_device
 
 _ENTRY = "main"
 _MESH = "mesh"
@@ -94,7 +95,7 @@ class FragmentModules:
 def _forget_device_order(mesh: ir.Operation) -> None:
     """Numbers the devices of a mesh in order: the call lists them as the mesh has them."""
     shape = sdy.MeshAttr(mesh.attributes["mesh"])
-    if list(shape.device_ids):
+    if list(shape.device_ids) and not is_single_device(shape):
         mesh.attributes["mesh"] = sdy.MeshAttr.get(list(shape.axes))
 
 

@@ -9,6 +9,7 @@ from typing import ClassVar
 from mpmd.dialect._jaxlib import ir, sdy
 from mpmd.dialect.attributes import MeshShape, parse_attribute, topology_attribute
 from mpmd.dialect.functions import functions, is_entry_point, symbol_name, topology_of
+from mpmd.dialect.shardings import is_single_device
 from mpmd.passes.base import Pass, PassFailure
 
 EMPTY = "empty_mesh"
@@ -40,6 +41,7 @@ class GenerateSdyMeshesFromTopology(Pass):
         sdy.mesh @m2 = <["m2_x"=4]>
         func.func @main(%x {sdy.sharding = <@m2, [{"m2_x"}]>}) attributes {topology = ...}
 
+    A mesh of one device, as JAX makes it for callbacks to the host, stays, and so do its shardings.
     A sharding without axes fits every mesh. Where the axes are named after their meshes, as above,
     it moves to `@empty_mesh`, which is added to the topology of the entry function. A sharding over
     the axes of two meshes is an error. Types of mesh tensors are left alone.
@@ -56,8 +58,9 @@ class GenerateSdyMeshesFromTopology(Pass):
         mover = _Mover(meshes, {name: op.attributes["mesh"] for name, op in old.items()})
         for op in _all_operations(module):
             mover.visit(op)
-        for op in old.values():
-            op.erase()
+        for name, op in old.items():
+            if name not in mover.maximal:
+                op.erase()
         if mover.needs_empty:
             meshes = {**meshes, EMPTY: MeshShape(())}
             entry.attributes["topology"] = topology_attribute(meshes)
@@ -111,6 +114,7 @@ class _Mover:
         self._axes = {name: {axis for axis, _ in shape.axes} for name, shape in meshes.items()}
         self._meshes = {name: _mesh_attribute(shape) for name, shape in meshes.items()}
         self._present = present
+        self.maximal = {name for name, mesh in present.items() if is_single_device(mesh)}
         self._moved: dict[ir.Attribute, ir.Attribute] = {}
 
     def visit(self, op: ir.Operation) -> None:
@@ -144,6 +148,9 @@ class _Mover:
         return attribute
 
     def _moved_sharding(self, op: ir.Operation, sharding: sdy.TensorShardingAttr) -> ir.Attribute:
+        mesh = sharding.mesh_or_ref
+        if isinstance(mesh, ir.FlatSymbolRefAttr) and mesh.value in self.maximal:
+            return sharding
         dimensions = list(map(sdy.DimensionShardingAttr, sharding.dimension_shardings))
         axes = {
             sdy.AxisRefAttr(axis).name

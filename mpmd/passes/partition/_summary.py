@@ -29,7 +29,14 @@ from mpmd.dialect.functions import (
     symbol_name,
     terminator,
 )
-from mpmd.dialect.shardings import IN, OUT, SHARDING, read_shardings, transfer_sharding
+from mpmd.dialect.shardings import (
+    IN,
+    OUT,
+    SHARDING,
+    is_single_device,
+    read_shardings,
+    transfer_sharding,
+)
 from mpmd.passes.partition._flow import TRANSFER, Flow, Variant
 from mpmd.passes.partition._meshes import SharedMesh, create_mesh
 
@@ -277,6 +284,7 @@ def make_summary(
     topology = topology_attribute({_MESH: MeshShape(mesh.axes)})
     summary = Summary(flow, arguments, results, module)
     summary.build(bodies, topology)
+    _forget_single_devices(module.operation)
     if not mesh.is_uniform:
         create_mesh(mesh.symbol, mesh.axes, ir.InsertionPoint.at_block_begin(module.body))
         _share_meshes(module.operation, mesh)
@@ -293,6 +301,25 @@ def _copy_surroundings(source: ir.Operation, target: ir.Module, flow: Flow) -> N
     for func in functions(source):
         if not is_mpmd_function(func) and symbol_name(func) not in bodies:
             func.clone(ip)
+
+
+def _forget_single_devices(module: ir.Operation) -> None:
+    """Drops the shardings that put a callback to the host on one device: Shardy knows none such."""
+    names = {
+        symbol_name(op.operation)
+        for op in module.regions[0].blocks[0].operations
+        if op.operation.name == "sdy.mesh" and is_single_device(op.operation.attributes["mesh"])
+    }
+
+    def visit(op: ir.Operation) -> ir.WalkResult:
+        if SHARDING in op.attributes and any(
+            f"<@{name}," in str(op.attributes[SHARDING]) for name in names
+        ):
+            del op.attributes[SHARDING]
+        return ir.WalkResult.ADVANCE
+
+    if names:
+        module.walk(visit)
 
 
 def _share_meshes(module: ir.Operation, mesh: SharedMesh) -> None:

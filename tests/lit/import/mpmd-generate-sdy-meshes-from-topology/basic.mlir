@@ -94,3 +94,24 @@ func.func public @no_topology(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@m
   return %x : tensor<8xf32>
 }
 }
+
+// -----
+
+// A callback to the host stays on the device that it names, whatever the rank of what it makes.
+// CHECK:      module {
+// CHECK-NEXT:   sdy.mesh @m = <["x"=2]>
+// CHECK-NEXT:   sdy.mesh @maximal_mesh_0 = <[], device_ids=[0]>
+// CHECK-NEXT:   func.func public @callback
+module {
+sdy.mesh @maximal_mesh_0 = <[], device_ids=[0]>
+sdy.mesh @mesh = <["x"=2]>
+
+func.func public @callback(%x: tensor<8x8xf32>) -> tensor<8x8xf32>
+    attributes {topology = #mpmd.topology<<"m": <["x"=2]>>>} {
+  // CHECK: sdy.sharding = #sdy.sharding_per_value<[<@maximal_mesh_0, []>]>
+  %0 = stablehlo.custom_call @call_python(%x) {
+    has_side_effect = true, sdy.sharding = #sdy.sharding_per_value<[<@maximal_mesh_0, []>]>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
+  return %0 : tensor<8x8xf32>
+}
+}

@@ -287,3 +287,16 @@ def sharding_from_inputs():
         config={"read_input_output_mesh_from_shardings": True},
         jit=shardings,
     )
+
+
+@program
+def host_callback_outside_of_labels():
+    """A callback runs on one device; that it names a mesh of its own must not confuse anyone."""
+
+    def fn(w0, w1, x):
+        kind = jax.ShapeDtypeStruct(x.shape, x.dtype)
+        twice = jax.pure_callback(lambda x: 2 * np.asarray(x), kind, x)
+        return chain(w0, w1, twice)
+
+    single = {"m0": (("x", 1),), "m1": (("x", 1),)}
+    return Program(fn, tuple(two()), TWO, single)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -188,10 +187,6 @@ class Compiled:
     def cost_analysis(self) -> Any:
         """What each fragment of each mesh costs."""
         return self._loaded.cost_analysis()
-
-    def trace(self, path: str) -> contextlib.AbstractContextManager[Any]:
-        """Writes a timeline of what runs inside the ``with`` block, for Perfetto or Chrome."""
-        return self._loaded.trace(path)
 
 
 def assigned_places(

@@ -52,6 +52,13 @@ def restored(fn, *args):
     return str(module)
 
 
+def test_a_saved_artifact_is_partitioned_later(config):
+    saved = export.export(jax.jit(step))(W, XS, 1.0).serialize()
+    artifact = export.deserialize(saved)
+    got = mpmd.partition(artifact, config).compile()(W, XS, 1.0)
+    assert_same(got, jax.jit(step)(W, XS, 1.0))
+
+
 def test_labels_are_composites_and_run_anywhere():
     artifact = export.export(jax.jit(step))(W, XS, 1.0)
     text = artifact.mlir_module()

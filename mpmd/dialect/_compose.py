@@ -230,10 +230,9 @@ def fused_location(parts: Sequence[Fragment]) -> ir.Location:
 
 
 def local_type(value: ir.Value) -> ir.Type:
-    """Returns the type that the mesh tensor `value` has inside a fragment."""
+    """Returns the type that `value` has inside a fragment; a token is the same everywhere."""
     parts = read_mesh_tensor(value.type)
-    assert parts is not None, f"a fragment takes mesh tensors, not {value.type}"
-    return parts.tensor
+    return value.type if parts is None else parts.tensor
 
 
 def _shape(function: ir.Operation) -> dict[str, ir.Attribute]:

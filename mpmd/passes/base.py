@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self
 
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.diagnostics import Diagnostic, location_of
-from mpmd.dialect.functions import functions, is_distributed
+from mpmd.dialect.functions import functions, is_mpmd_function
 
 
 class PassFailure(Exception):
@@ -146,8 +146,8 @@ class FunctionPass(Pass):
                 self.run_on_function(func)
 
     def applies_to(self, func: ir.Operation) -> bool:
-        """Tells whether the pass looks at `func`: by default where all values have a mesh."""
-        return is_distributed(func)
+        """Tells whether the pass looks at `func`: by default where there are meshes to work on."""
+        return is_mpmd_function(func)
 
     @abstractmethod
     def run_on_function(self, func: ir.Operation) -> None:

@@ -6,7 +6,7 @@ Modules that the frontend makes are like this by construction, so `mpmd.jit` doe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.donation import ALIASING_OUTPUT, BUFFER_DONOR
@@ -168,29 +168,34 @@ def _check_blocks(func: ir.Operation) -> None:
 
 
 def _check_recursion(functions: dict[str, ir.Operation]) -> None:
-    callees = {name: list(_called(func)) for name, func in functions.items()}
+    calls = {name: _calls(func) for name, func in functions.items()}
     finished: set[str] = set()
-    for start in callees:
-        path: dict[str, Iterator[str]] = {start: iter(callees[start])}
+    for start in calls:
+        path = {start: iter(calls[start])}
         while path:
             name = next(reversed(path))
-            callee = next(path[name], None)
-            if callee is None:
+            call = next(path[name], None)
+            if call is None:
                 finished.add(name)
                 del path[name]
-            elif callee in path:
-                raise PassFailure(functions[callee], f"@{callee} calls itself")
-            elif callee in callees and callee not in finished:
-                path[callee] = iter(callees[callee])
+                continue
+            callee = callee_name(call)
+            if callee in path:
+                around = [*path][[*path].index(callee) :]
+                cycle = " -> ".join(f"@{each}" for each in [*around, callee])
+                raise PassFailure(call, f"mpmd.call is recursive: {cycle}")
+            if callee in calls and callee not in finished:
+                path[callee] = iter(calls[callee])
 
 
-def _called(func: ir.Operation) -> Iterator[str]:
-    found: list[str] = []
+def _calls(func: ir.Operation) -> list[ir.Operation]:
+    """Returns the first call of each function that `func` calls."""
+    found: dict[str, ir.Operation] = {}
 
     def visit(op: ir.Operation) -> ir.WalkResult:
         if op.name in _CALLS:
-            found.append(callee_name(op.operation))
+            found.setdefault(callee_name(op.operation), op.operation)
         return ir.WalkResult.ADVANCE
 
     func.walk(visit)
-    yield from dict.fromkeys(found)
+    return list(found.values())

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.fragment import CALL, Bodies
-from mpmd.dialect.functions import callee_name, entry_block, functions, is_distributed
+from mpmd.dialect.functions import callee_name, entry_block, functions, is_mpmd_function
 from mpmd.dialect.purity import is_pure
 from mpmd.passes.base import Pass
 from mpmd.passes.common._flow_nodes import Node, Slot, Value
@@ -233,7 +233,7 @@ class FlowPass(Pass):
 
     def applies_to(self, func: ir.Operation) -> bool:
         """Tells whether the pass looks at `func`: by default where all values have a mesh."""
-        return is_distributed(func)
+        return is_mpmd_function(func)
 
     @abstractmethod
     def run_on_flow(self, flow: Flow) -> None:

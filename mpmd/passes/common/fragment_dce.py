@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.fragment import Fragment, prune
-from mpmd.passes.common._flow import Flow, FlowPass, Node
+from mpmd.passes.common._flow import TRANSFER, Flow, FlowPass, Node
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,8 @@ class FragmentDce(FlowPass):
 
     def run_on_flow(self, flow: Flow) -> None:
         for node in reversed(flow.nodes):
+            if not (node.is_fragment or node.name == TRANSFER):
+                continue
             if node.results and node.is_unused() and flow.is_pure(node):
                 node.erased = True
                 node.op.erase()

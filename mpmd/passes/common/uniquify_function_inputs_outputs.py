@@ -10,8 +10,8 @@ from typing import ClassVar
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.attributes import mesh_of, strings_attribute
 from mpmd.dialect.fragment import ARGUMENT, CALL, Bodies, Fragment, compose
-from mpmd.dialect.functions import entry_block, functions, is_distributed, terminator, topology_of
-from mpmd.passes.base import Pass, option
+from mpmd.dialect.functions import entry_block, functions, is_mpmd_function, terminator, topology_of
+from mpmd.passes.base import Pass, PassFailure, option
 from mpmd.passes.common._flow import TRANSFER
 from mpmd.passes.common._merging import INFERRED_BY
 from mpmd.passes.common._outlining import Outliner
@@ -40,7 +40,7 @@ class UniquifyFunctionInputsOutputs(Pass):
     def run(self, module: ir.Operation) -> None:
         bodies = Bodies(module)
         for func in functions(module):
-            if not is_distributed(func):
+            if not is_mpmd_function(func):
                 continue
             if self.use_transfer_instead_of_fragment:
                 _copy_by_transfers(func)
@@ -53,6 +53,7 @@ def _copy_by_transfers(func: ir.Operation) -> None:
     seen = set(entry_block(func).arguments)
     for number, value in enumerate(list(last.operands)):
         if value in seen:
+            _mesh_of(value, number, last)
             copy = ir.Operation.create(
                 TRANSFER, results=[value.type], operands=[value], ip=ir.InsertionPoint(last)
             )
@@ -67,10 +68,10 @@ def _copy_by_fragments(func: ir.Operation, bodies: Bodies) -> None:
     times = Counter(returned)
     places: dict[str, dict[ir.Value, list[int]]] = {}
     for number, value in enumerate(returned):
+        on_mesh = places.setdefault(_mesh_of(value, number, last), {})
         if value in arguments or times[value] > 1:
-            mesh = mesh_of(value)
-            assert mesh is not None
-            places.setdefault(mesh, {}).setdefault(value, []).append(number)
+            on_mesh.setdefault(value, []).append(number)
+    places = {mesh: each for mesh, each in places.items() if each}
     copies = {mesh: _copy(bodies, mesh, each, last) for mesh, each in places.items()}
     for mesh, each in places.items():
         results = iter(copies[mesh].op.results)
@@ -81,6 +82,13 @@ def _copy_by_fragments(func: ir.Operation, bodies: Bodies) -> None:
         outliner = Outliner(bodies)
         for mesh, copy in copies.items():
             outliner.outline(copy, topology_of(func)[mesh])
+
+
+def _mesh_of(value: ir.Value, number: int, last: ir.Operation) -> str:
+    mesh = mesh_of(value)
+    if mesh is None:
+        raise PassFailure(last, f"result {number} has no mesh to be copied on: {value.type}")
+    return mesh
 
 
 def _copy(

@@ -9,10 +9,11 @@ from typing import ClassVar
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.attributes import MeshShape, i64, memo, read_mesh_tensor
 from mpmd.dialect.donation import is_donated
-from mpmd.dialect.fragment import Fragment
+from mpmd.dialect.fragment import CALL, REGION, Fragment
 from mpmd.dialect.functions import argument_attributes, entry_block, topology_of
 from mpmd.dialect.shardings import local_elements, sharding_of_type
 from mpmd.passes.base import FunctionPass
+from mpmd.passes.export._failures import fail_or_warn
 from mpmd.passes.export._programs import RESERVED_BYTES
 from mpmd.passes.export._value_attributes import ARG, RES, is_on_host, read
 
@@ -29,7 +30,8 @@ class MarkFragmentReservedMemory(FunctionPass):
         %3 = fragment h (%1, %2)      // reserved_hbm_bytes = size of %0, which the caller keeps
 
     Arguments that the user did not donate live as long as the function. Values in host memory do
-    not count, nor do the operands and results of the fragment itself.
+    not count, nor do the operands and results of the fragment itself. Fails where the function
+    holds anything but fragments and transfers.
     """
 
     name: ClassVar[str] = "mpmd-mark-fragment-reserved-memory"
@@ -38,6 +40,7 @@ class MarkFragmentReservedMemory(FunctionPass):
         """Walks `func` from its end, where the returned values and its arguments live."""
         block = entry_block(func)
         ops = [op.operation for op in block.operations]
+        fail_or_warn([(op, _UNEXPECTED) for op in ops[:-1] if op.name not in _EXPECTED], True)
         live = _Live(topology_of(func) if "topology" in func.attributes else {})
         kept = []
         for argument, attributes in zip(block.arguments, argument_attributes(func), strict=True):
@@ -66,6 +69,12 @@ def _ignore_host_values(op: ir.Operation, live: _Live) -> None:
             for value, each in zip(values, attributes, strict=True):
                 if is_on_host(each):
                     live.ignore(value)
+
+
+_EXPECTED = (REGION, CALL, "mpmd.transfer")
+_UNEXPECTED = (
+    "Expected only TransferOp, FragmentOp, FragmentCallOp and ReturnOp in the function body."
+)
 
 
 class _Live:

@@ -11,7 +11,6 @@ from mpmd.dialect.fragment import Fragment, fragments
 from mpmd.dialect.functions import (
     argument_attributes,
     entry_block,
-    is_distributed,
     is_entry_point,
     set_argument_attributes,
     terminator,
@@ -44,7 +43,7 @@ class MarkInputOutputWithLayouts(FunctionPass):
 
     def applies_to(self, func: ir.Operation) -> bool:
         """Tells whether `func` is what the user calls."""
-        return is_entry_point(func) and is_distributed(func)
+        return is_entry_point(func)
 
     def run_on_function(self, func: ir.Operation) -> None:
         """Propagates the layouts of `func`."""
@@ -81,7 +80,10 @@ def _mark_without_layouts(block: ir.Block) -> None:
     for fragment in fragments(block):
         for name, values in ((ARG, fragment.op.operands), (RES, fragment.op.results)):
             if name not in fragment.op.attributes:
-                write(fragment.op, name, [{}] * len(values))
+                write(fragment.op, name, [{} for _ in values])
+        for number, result in enumerate(fragment.op.results):
+            if not any(True for _ in result.uses):
+                _set_of_result(fragment.op, number, _AUTO)
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,12 @@ class _Returned:
 def _layout(attribute: ir.Attribute | None) -> Layout:
     text = _DEFAULT if attribute is None else ir.StringAttr(attribute).value
     return None if text == _DEFAULT else text
+
+
+def _set_of_result(op: ir.Operation, number: int, layout: Layout) -> None:
+    attributes = read(op, RES, len(op.results))
+    _set(attributes[number], layout)
+    write(op, RES, attributes)
 
 
 def _set(attributes: Attributes, layout: Layout) -> None:

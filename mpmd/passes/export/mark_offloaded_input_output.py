@@ -14,7 +14,7 @@ from mpmd.dialect.functions import (
     callee_name,
     entry_block,
     functions,
-    is_distributed,
+    is_entry_point,
     terminator,
 )
 from mpmd.passes.base import Pass
@@ -54,7 +54,7 @@ class MarkOffloadedInputOutput(Pass):
         bodies = Bodies(module)
         returned: dict[str, list[Kind]] = {}
         for func in functions(module):
-            if is_distributed(func):
+            if is_entry_point(func):
                 _mark(func, bodies, returned)
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.attributes import read_mesh_tensor
 from mpmd.dialect.fragment import Bodies, Fragment, fragments
-from mpmd.dialect.functions import callee_name, entry_block, functions, is_distributed
+from mpmd.dialect.functions import callee_name, entry_block, functions, is_mpmd_function
 from mpmd.passes.base import Pass, option
 from mpmd.passes.export._failures import Fault, fail_or_warn
 
@@ -33,7 +33,7 @@ class ValidateNoReshards(Pass):
         known: dict[str, bool] = {}
         faults: list[Fault] = []
         for func in functions(module):
-            if not is_distributed(func):
+            if not is_mpmd_function(func):
                 continue
             for fragment in fragments(entry_block(func)):
                 if not fragment.is_call:

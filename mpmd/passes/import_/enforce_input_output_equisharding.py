@@ -8,7 +8,6 @@ from typing import ClassVar
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.functions import (
     entry_block,
-    is_distributed,
     is_entry_point,
     update_function_type,
 )
@@ -44,7 +43,7 @@ class EnforceInputOutputEquisharding(FunctionPass):
     )
 
     def applies_to(self, func: ir.Operation) -> bool:
-        return bool(self.constraints) and is_entry_point(func) and is_distributed(func)
+        return bool(self.constraints) and is_entry_point(func)
 
     def run_on_function(self, func: ir.Operation) -> None:
         check(func, self.constraints)

@@ -10,7 +10,7 @@ from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.attributes import ui32
 from mpmd.dialect.diagnostics import report
 from mpmd.dialect.fragment import ARGUMENT, Bodies, Fragment, Wire, compose
-from mpmd.dialect.functions import entry_block, functions, is_distributed, is_mpmd_function
+from mpmd.dialect.functions import entry_block, functions, is_mpmd_function
 from mpmd.passes.base import Pass, PassFailure, option
 from mpmd.passes.optimize._fragment_info import SPLIT_TYPES, FragmentInfo, fragments_by_info
 from mpmd.passes.optimize._order import Cycle, ProgramOrder
@@ -58,7 +58,7 @@ class RuleBasedMerge(Pass):
     def run(self, module: ir.Operation) -> None:
         bodies = Bodies(module)
         for func in functions(module):
-            if is_mpmd_function(func) and is_distributed(func):
+            if is_mpmd_function(func):
                 self._run_on_function(func, bodies)
         bodies.erase_unused()
 

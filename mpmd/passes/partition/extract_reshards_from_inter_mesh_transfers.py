@@ -12,7 +12,7 @@ from mpmd.dialect.functions import (
     argument_attributes,
     entry_block,
     functions,
-    is_distributed,
+    is_mpmd_function,
     topology_of,
 )
 from mpmd.dialect.shardings import (
@@ -61,7 +61,7 @@ class ExtractReshardsFromInterMeshTransfers(Pass):
     def run(self, module: ir.Operation) -> None:
         bodies = Bodies(module)
         for func in functions(module):
-            if is_distributed(func) and "topology" in func.attributes:
+            if is_mpmd_function(func):
                 shapes = topology_of(func)
                 if len({shape.axes for shape in shapes.values()}) == 1:
                     _Extraction(func, bodies, shapes, shared_mesh(module, shapes)).run()

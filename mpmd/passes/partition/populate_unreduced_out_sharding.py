@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir, sdy
 from mpmd.dialect.fragment import Bodies, Fragment, fragments
-from mpmd.dialect.functions import callee_name, entry_block, functions, is_distributed, terminator
+from mpmd.dialect.functions import callee_name, entry_block, functions, is_mpmd_function, terminator
 from mpmd.dialect.shardings import (
     OUT,
     mesh_symbol,
@@ -40,7 +40,7 @@ class PopulateUnreducedOutSharding(Pass):
         bodies = Bodies(module)
         found: dict[str, list[ir.Attribute | None]] = {}
         for func in functions(module):
-            if not is_distributed(func):
+            if not is_mpmd_function(func):
                 continue
             for fragment in fragments(entry_block(func)):
                 constraints = _constraints(fragment, bodies, found)

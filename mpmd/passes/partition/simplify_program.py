@@ -16,7 +16,7 @@ from mpmd.dialect.fragment import (
     fragments,
     prune,
 )
-from mpmd.dialect.functions import callee_name, entry_block, functions, is_distributed, terminator
+from mpmd.dialect.functions import callee_name, entry_block, functions, is_mpmd_function, terminator
 from mpmd.dialect.purity import is_pure
 from mpmd.passes.base import Pass
 
@@ -41,7 +41,7 @@ class SimplifyProgram(Pass):
         bodies = Bodies(module)
         changed = False
         for func in functions(module):
-            if is_distributed(func):
+            if is_mpmd_function(func):
                 changed |= _Simplification(bodies).run(entry_block(func))
         if changed:
             bodies.erase_unused()
@@ -53,7 +53,7 @@ def _merge_equal_operations(module: ir.Operation) -> None:
     inside = passmanager.PassManager.parse(f"func.func({REGION}(cse))", module.context)
     whole = passmanager.PassManager.parse("func.func(cse)", module.context)
     for func in functions(module):
-        pipeline = inside if is_distributed(func) else whole
+        pipeline = inside if is_mpmd_function(func) else whole
         pipeline.enable_verifier(False)
         pipeline.run(func)
 
@@ -73,7 +73,7 @@ class _Simplification:
         for op in reversed(list(block.operations)):
             if (found := Fragment.of(op.operation)) is not None:
                 self.drop_unused(found)
-            elif op.operation.name == "mpmd.transfer" and not _is_used(op.operation.results[0]):
+            elif not any(map(_is_used, op.operation.results)) and is_pure(op.operation):
                 op.operation.erase()
                 self.changed = True
         return self.changed

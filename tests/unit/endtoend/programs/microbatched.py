@@ -1,5 +1,7 @@
 """Training steps over microbatches: with calls, loops, scans, and differentiated outside."""
 
+import dataclasses
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -108,10 +110,11 @@ for _fn in (
     gradient_outside,
     gradient_outside_a_loop,
 ):
-    for _count in (1, 2, 5):
+    # One, fewer than stages, more than stages; together under every schedule.
+    for _count, _schedules in ((1, ("1F1B",)), (2, (None, "GPipe")), (5, ("GPipe", "1F1B"))):
 
-        def _make(fn=_fn, count=_count):
-            return three(fn, count)
+        def _make(fn=_fn, count=_count, schedules=_schedules):
+            return dataclasses.replace(three(fn, count), schedules=schedules)
 
         _make.__name__ = f"{_fn.__name__}_{_count}_microbatches"
         program(_make)

@@ -57,12 +57,18 @@ class AccumulateInOrder(Pass):
 
     def run(self, module: ir.Operation) -> None:
         bodies = Bodies(module)
-        for func in functions(module):
-            if not is_entry_point(func):
-                continue
+        # Listed before callees are erased.
+        for func in list(filter(is_entry_point, functions(module))):
             # One change at a time: whether calls are independent depends on what was chained.
-            while _sum_in_callees(Flow(func, bodies)) or _order_a_chain(Flow(func, bodies)):
+            while _change(func, bodies):
                 sort_by_dependencies(entry_block(func))
+
+
+def _change(func: ir.Operation, bodies: Bodies) -> bool:
+    flow = Flow(func, bodies)
+    changed = _sum_in_callees(flow) or _order_a_chain(flow)
+    flow.release()
+    return changed
 
 
 # --- calls that pass a sum on --------------------------------------------------------------------
@@ -182,8 +188,8 @@ def _sum_in_calls(flow: Flow, calls: tuple[Node, ...], totals: dict[int, Sum]) -
         finals = {
             call.results[result]: value
             for result, value in zip(results, running, strict=True)
-            for call in calls
             if totals[result] is total
+            for call in calls
         }
         _replace_terms(total, finals)
     called = [node for node in flow.nodes if node.name == MPMD_CALL and callee_name(node.op) == old]

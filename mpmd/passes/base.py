@@ -12,12 +12,12 @@ import inspect
 import types
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from mpmd.dialect._jaxlib import ir
-from mpmd.dialect.diagnostics import Diagnostic, location_of
+from mpmd.dialect.diagnostics import Diagnostic, location_of, report
 from mpmd.dialect.functions import functions, is_mpmd_function
 
 
@@ -33,6 +33,27 @@ class PassFailure(Exception):
         super().__init__(message)
         located = tuple((location_of(place), text) for place, text in notes)
         self.diagnostic = Diagnostic("error", location_of(where), message, located)
+
+
+def raise_all(failures: Sequence[PassFailure]) -> None:
+    """Fails with all of `failures` at once, if there are any, so that they can be fixed at once."""
+    if not failures:
+        return
+    for failure in failures[:-1]:
+        found = failure.diagnostic
+        report("error", found.location, found.message, found.notes)
+    raise failures[-1]
+
+
+def run_on_all(work: Callable[[ir.Operation], None], funcs: Iterable[ir.Operation]) -> None:
+    """Does `work` on each function; a failure in one does not hide those in others."""
+    failures = []
+    for func in funcs:
+        try:
+            work(func)
+        except PassFailure as failure:
+            failures.append(failure)
+    raise_all(failures)
 
 
 class OptionError(ValueError):
@@ -141,9 +162,7 @@ class FunctionPass(Pass):
     """A pass that works on one function at a time."""
 
     def run(self, module: ir.Operation) -> None:
-        for func in functions(module):
-            if self.applies_to(func):
-                self.run_on_function(func)
+        run_on_all(self.run_on_function, filter(self.applies_to, functions(module)))
 
     def applies_to(self, func: ir.Operation) -> bool:
         """Tells whether the pass looks at `func`: by default where there are meshes to work on."""

@@ -14,7 +14,7 @@ from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.fragment import CALL, Bodies
 from mpmd.dialect.functions import callee_name, entry_block, functions, is_mpmd_function
 from mpmd.dialect.purity import is_pure
-from mpmd.passes.base import Pass
+from mpmd.passes.base import Pass, run_on_all
 from mpmd.passes.common._flow_nodes import Node, Slot, Value
 
 __all__ = ["FOR", "MPMD_CALL", "TRANSFER", "Flow", "FlowPass", "Node", "Slot", "Value"]
@@ -215,9 +215,10 @@ class FlowPass(Pass):
 
     def run(self, module: ir.Operation) -> None:
         bodies = Bodies(module)
-        for func in functions(module):
-            if self.applies_to(func):
-                self._run_on_block(func, bodies, entry_block(func))
+        run_on_all(
+            lambda func: self._run_on_block(func, bodies, entry_block(func)),
+            filter(self.applies_to, functions(module)),
+        )
         bodies.erase_unused()
 
     def _run_on_block(self, func: ir.Operation, bodies: Bodies, block: ir.Block) -> None:

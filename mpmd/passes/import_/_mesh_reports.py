@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mpmd.dialect._jaxlib import ir
-from mpmd.dialect.functions import callee_name
+from mpmd.dialect.functions import callee_name, terminator
 from mpmd.passes.import_._mesh_graph import ASSIGN, CALL, UNASSIGN, Function, Node
 from mpmd.passes.import_._mesh_sets import (
     SRC_SET,
@@ -112,6 +112,8 @@ class Reporter:
                     )
                 elif node.is_meshless:
                     more.extend((where, result) for result in node.results)
+            if where.is_entry and value in where.body.returned:
+                lines.append(f" - Output {terminator(where.body.block).location}: ")
             more.extend(self._returned_to(where, value))
             for place in reversed(more):
                 if place not in seen:
@@ -136,6 +138,23 @@ def listed(meshes: Meshes) -> str:
 
 def _with_origins(meshes: Meshes) -> str:
     return ", ".join(f"{mesh}[{', '.join(origins)}]" for mesh, origins in meshes)
+
+
+def stack_trace(location: ir.Location) -> list[str]:
+    """Returns the lines of the user's program that led to `location`, the innermost first."""
+    if isinstance(location, ir.NameLoc):
+        return stack_trace(location.child_loc)
+    if isinstance(location, ir.CallSiteLoc):
+        return [*_frames(location.callee), *_frames(location.caller)]
+    return []
+
+
+def _frames(location: ir.Location) -> list[str]:
+    if isinstance(location, ir.FileLineColLoc):
+        return [f"  {location.filename}:{location.start_line}:{location.start_col}"]
+    if isinstance(location, ir.NameLoc):
+        return [f"{line} in {location.name_str}" for line in _frames(location.child_loc)]
+    return stack_trace(location)
 
 
 def operation_line(op: ir.Operation) -> str:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.attributes import read_origin
-from mpmd.dialect.diagnostics import report
-from mpmd.passes.base import PassFailure
 
 COMPUTATION, TENSOR = "mpmd.named_computation", "mpmd.named_tensor"
 
@@ -40,13 +36,3 @@ def enclosing_computation(op: ir.Operation) -> ir.Operation | None:
             return parent.operation
         parent = parent.operation.parent
     return None
-
-
-def raise_all(failures: Sequence[PassFailure]) -> None:
-    """Fails with all of `failures` at once, so that a user can fix all labels at once."""
-    if not failures:
-        return
-    for failure in failures[:-1]:
-        found = failure.diagnostic
-        report("error", found.location, found.message, found.notes)
-    raise failures[-1]

@@ -9,7 +9,14 @@ from mpmd.dialect._jaxlib import ir
 from mpmd.passes.base import Pass
 from mpmd.passes.import_._error_limit import Errors, error_limit
 from mpmd.passes.import_._mesh_graph import ASSIGN, Function, Node, read_module
-from mpmd.passes.import_._mesh_reports import HINT, RULE, Reporter, listed, operation_line
+from mpmd.passes.import_._mesh_reports import (
+    HINT,
+    RULE,
+    Reporter,
+    listed,
+    operation_line,
+    stack_trace,
+)
 from mpmd.passes.import_._mesh_sets import (
     NOWHERE,
     SRC_SET,
@@ -124,7 +131,8 @@ def _operation_message(
         if used
         else "Op is used in:"
     )
-    lines += [*reporter.uses(function, node.results), RULE]
+    lines += [*reporter.uses(function, node.results), ""]
+    lines += ["Op stack trace:", "", *stack_trace(node.op.location), "", RULE]
     return "\n".join(lines)
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.functions import is_mpmd_function, terminator
-from mpmd.passes.base import FunctionPass, PassFailure, option
+from mpmd.passes.base import FunctionPass, PassFailure, option, raise_all
 from mpmd.passes.import_._assignment import (
     NameAssignment,
     Place,
@@ -19,7 +19,6 @@ from mpmd.passes.import_._nesting import (
     enclosing_computation,
     label_name,
     labels,
-    raise_all,
 )
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.attributes import i64, mesh_tensor_type
 from mpmd.dialect.functions import is_mpmd_function
-from mpmd.passes.base import FunctionPass, PassFailure, option
+from mpmd.passes.base import FunctionPass, PassFailure, option, raise_all
 from mpmd.passes.import_._assignment import (
     NameAssignment,
     Place,
@@ -16,7 +16,7 @@ from mpmd.passes.import_._assignment import (
     format_assignment,
     parse_names,
 )
-from mpmd.passes.import_._nesting import COMPUTATION, TENSOR, label_name, labels, raise_all
+from mpmd.passes.import_._nesting import COMPUTATION, TENSOR, label_name, labels
 
 _MICROBATCH = ("call_counter", "unroll_counter")
 

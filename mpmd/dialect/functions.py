@@ -29,6 +29,15 @@ def is_private(func: ir.Operation) -> bool:
     )
 
 
+def is_public(func: ir.Operation) -> bool:
+    """Tells whether `func` is visible outside its module."""
+    attributes = func.attributes
+    return (
+        "sym_visibility" not in attributes
+        or ir.StringAttr(attributes["sym_visibility"]).value == "public"
+    )
+
+
 def is_entry_point(func: ir.Operation) -> bool:
     """Tells whether `func` is an MPMD function that a user calls: public, with a topology."""
     return is_mpmd_function(func) and not is_private(func)
@@ -103,9 +112,7 @@ def callee_name(call: ir.Operation) -> str:
     return ir.FlatSymbolRefAttr(call.attributes["callee"]).value
 
 
-def calls_by_callee(
-    module: ir.Operation, name: str = "mpmd.call"
-) -> dict[str, list[ir.Operation]]:
+def calls_by_callee(module: ir.Operation, name: str = "mpmd.call") -> dict[str, list[ir.Operation]]:
     """Returns callee symbol -> its calls in order, of those at the top level of functions."""
     calls: dict[str, list[ir.Operation]] = {}
     for func in functions(module):

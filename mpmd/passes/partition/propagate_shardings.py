@@ -14,6 +14,7 @@ from mpmd.dialect.functions import (
     functions,
     is_distributed,
     is_mpmd_function,
+    is_public,
     set_argument_attributes,
     symbol_name,
     terminator,
@@ -75,9 +76,14 @@ class PropagateShardings(Pass):
 
 
 def _has_main(module: ir.Operation) -> bool:
-    """Tells whether Shardy finds where to start: it aborts where none of several is `main`."""
-    names = [symbol_name(func) for func in functions(module)]
-    return len(names) == 1 or "main" in names
+    """Tells whether Shardy finds where to start: it aborts where none of several is `main`.
+
+    Functions that cannot be called from outside are gone by then, unless something calls them.
+    """
+    public = {symbol_name(func): is_public(func) for func in functions(module)}
+    if len(public) == 1:
+        return all(public.values())
+    return public.get("main", False)
 
 
 def _is_plain(func: ir.Operation, mesh: SharedMesh | None) -> bool:

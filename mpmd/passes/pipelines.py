@@ -23,7 +23,7 @@ def partition(
     inputs: IndexAssignment = (),
     outputs: IndexAssignment = (),
     options: Mapping[str, Any] | None = None,
-    schedule: str | OrderByPredicate = "1F1B",
+    schedule: str | OrderByPredicate | None = None,
     merge_rules: Sequence[str] = (),
     schedule_rules: Sequence[str] = (),
 ) -> list[Pass]:
@@ -34,15 +34,21 @@ def partition(
       inputs: argument numbers and where they are; the compiler chooses for the others.
       outputs: the same for results.
       options: `partitioning_options` as `mpmd.make_config` has checked them.
-      schedule: a name, `none`, `table:` and the tasks of each mesh separated by bars, or a pass.
+      schedule: a name, `none`, `table:` and the tasks of each mesh separated by bars, or a pass;
+        None for 1F1B where the data allow it.
       merge_rules: rules for merging fragments, as text.
       schedule_rules: rules for the order, as text; they replace the schedule.
     """
     get = dict(options or {}).get
     merge_late = get("mpmd_merge_inferred_after_scheduling", False)
     absorb = get("mpmd_absorb_inferred_fragments_on_entry_point_function", False)
-    order = [] if isinstance(schedule, str) else [replace(schedule, keeps_order=bool(merge_rules))]
+    order = []
+    if schedule is not None and not isinstance(schedule, str):
+        order = [replace(schedule, keeps_order=bool(merge_rules))]
     name = schedule if isinstance(schedule, str) else "none"
+    on_cycle = "relax"
+    if schedule is None:
+        name, on_cycle = "1F1B", "skip"
     merging = parse_merge_rules(",".join(merge_rules))
     ordering = parse_schedule_rules(",".join(schedule_rules))
     # Rules and schedules that know halves of a backward need them; the user can still say no.
@@ -68,6 +74,7 @@ def partition(
         *order,
         OptimizePipeline(
             pipeline_schedule=name,
+            on_cycle=on_cycle,
             merge_after_scheduling=merge_late,
             absorb_on_entry_point_function=absorb,
             fragment_remat=get("mpmd_fragment_remat", False),

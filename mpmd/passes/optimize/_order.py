@@ -71,6 +71,15 @@ class ProgramOrder:
                         self.add(earlier, later)
             previous = group
 
+    def users(self, position: int) -> list[int]:
+        """Returns what comes after the operation at a position, before any chain was added."""
+        return self._after[position]
+
+    def by_data(self) -> list[int]:
+        """Returns the positions so that each comes after what it has to; raises Cycle."""
+        rounds = self._rounds()
+        return sorted(range(len(self.ops)), key=rounds.__getitem__)
+
     def sort(self) -> bool:
         """Puts the block in order; returns whether anything moved. Raises Cycle.
 
@@ -78,8 +87,7 @@ class ProgramOrder:
         taking those that nothing holds back any longer: an operation that must wait comes as early
         as it can without overtaking what was before it.
         """
-        rounds = self._rounds()
-        order = sorted(range(len(self.ops)), key=rounds.__getitem__)
+        order = self.by_data()
         first_moved = next((i for i, position in enumerate(order) if i != position), None)
         if first_moved is None:
             return False

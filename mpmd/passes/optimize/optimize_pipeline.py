@@ -16,23 +16,25 @@ from mpmd.passes.optimize._rules import (
     parse_schedule_rules,
 )
 from mpmd.passes.optimize.merge_forward_with_backward import MergeForwardWithBackward
-from mpmd.passes.optimize.pipeline_scheduler import PipelineScheduler
+from mpmd.passes.optimize.pipeline_scheduler import PipelineScheduler, parse_on_cycle
 from mpmd.passes.optimize.remat_fragment import RematFragment
 from mpmd.passes.optimize.rule_based_merge import RuleBasedMerge
 from mpmd.passes.optimize.rule_based_schedule import RuleBasedSchedule
 from mpmd.passes.optimize.verify_stage_merging import VerifyStageMerging
 
 
-def _scheduler(schedule: str, remove_control_dependencies: bool) -> PipelineScheduler:
+def _scheduler(
+    schedule: str, remove_control_dependencies: bool, on_cycle: str
+) -> PipelineScheduler:
     """Returns the scheduler for the name of a schedule, or for a table; raises OptionError."""
     order = schedule if schedule.startswith("table:") else f"builtin:{schedule}"
-    checked = PipelineScheduler.parse({"must-happen-before": order})
+    checked = PipelineScheduler.parse({"must-happen-before": order, "on-cycle": on_cycle})
     return replace(checked, remove_control_dependencies=remove_control_dependencies)
 
 
 def _parse_schedule(text: str) -> str:
     """Checks the name of a schedule; raises ValueError."""
-    _scheduler(text, True)
+    _scheduler(text, True, "fail")
     return text
 
 
@@ -53,6 +55,12 @@ class OptimizePipeline(Pipeline):
         "1F1B",
         "The name of the schedule, 'none', or 'table:' and the tasks of each mesh.",
         parse=_parse_schedule,
+    )
+    on_cycle: str = option(
+        "fail",
+        "Where the data contradict the schedule: 'fail', 'relax' or 'skip', see "
+        "mpmd-pipeline-scheduler.",
+        parse=parse_on_cycle,
     )
     merge_after_scheduling: bool = option(
         False, "Merge inferred fragments here, after scheduling, instead of on import."
@@ -105,7 +113,7 @@ class OptimizePipeline(Pipeline):
         order: Pass = (
             RuleBasedSchedule(self.schedule_rules, done)
             if self.schedule_rules
-            else _scheduler(self.pipeline_schedule, done)
+            else _scheduler(self.pipeline_schedule, done, self.on_cycle)
         )
         return [order, *([RuleBasedMerge(self.rules)] if self.rules else [])]
 

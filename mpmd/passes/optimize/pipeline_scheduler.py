@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum, auto
 from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir
@@ -10,7 +11,8 @@ from mpmd.dialect.functions import entry_block, is_mpmd_function
 from mpmd.passes.base import FunctionPass, PassFailure, option
 from mpmd.passes.optimize._order import Cycle, ProgramOrder
 from mpmd.passes.optimize._recorded_order import record_order
-from mpmd.passes.optimize._scheduling_units import schedulable_meshes, scheduling_units
+from mpmd.passes.optimize._relaxing import in_rounds, outermost
+from mpmd.passes.optimize._scheduling_units import Unit, schedulable_meshes, scheduling_units
 from mpmd.passes.optimize._task_order import numbered, ordered_groups, schedule_for
 from mpmd.schedules.check import ScheduleError, check
 from mpmd.schedules.registry import require_name, splits_backward
@@ -42,6 +44,24 @@ def _read_table(text: str) -> Schedule:
     return schedule
 
 
+class Relaxation(Enum):
+    """How much of a program a schedule orders."""
+
+    NONE = auto()
+    ROUNDS = auto()
+    OUTERMOST = auto()
+
+
+_RELAXATIONS = tuple(Relaxation)
+
+
+def parse_on_cycle(text: str) -> str:
+    """Checks what to do about a cycle; raises ValueError."""
+    if text not in ("fail", "relax", "skip"):
+        raise ValueError(f"'{text}' is none of 'fail', 'relax' and 'skip'")
+    return text
+
+
 def order_option(schedule: str | Schedule) -> str:
     """Returns the value of `must-happen-before` for the name of a schedule or a schedule."""
     if isinstance(schedule, str):
@@ -71,7 +91,8 @@ class PipelineScheduler(FunctionPass):
     Ordered are user fragments with a call counter whose origins are all forward or all backward.
     A schedule with one stage per mesh takes all of them that are on a mesh as one stage; otherwise
     the stages of the mesh are told apart by their ids. Several fragments of one task keep their
-    order. An order that the data contradict is an error that names the tasks.
+    order. An order that the data contradict is an error that names the tasks, unless `on-cycle`
+    says otherwise.
     """
 
     name: ClassVar[str] = "mpmd-pipeline-scheduler"
@@ -86,30 +107,56 @@ class PipelineScheduler(FunctionPass):
         True, "Forget the order when done, instead of leaving it for mpmd-rule-based-merge to keep."
     )
 
+    on_cycle: str = option(
+        "fail",
+        "Where the data contradict the order: 'fail', or 'relax' it to the steps of the program "
+        "one by one and to where a microbatch enters and leaves a mesh, or if that fails 'skip'.",
+        parse=parse_on_cycle,
+    )
+
     def applies_to(self, func: ir.Operation) -> bool:
         return is_mpmd_function(func) and super().applies_to(func)
 
     def run_on_function(self, func: ir.Operation) -> None:
-        order = ProgramOrder(entry_block(func))
-        units = list(scheduling_units(order.ops))
-        meshes = schedulable_meshes(func)
+        failure: PassFailure | None = None
+        for relaxation in _RELAXATIONS if self.on_cycle != "fail" else _RELAXATIONS[:1]:
+            order = ProgramOrder(entry_block(func))
+            chains = self._chains(func, order, relaxation)
+            for groups in chains:
+                order.add_chain(groups)
+            try:
+                order.sort()
+            except Cycle as cycle:
+                failure = failure or cycle.failure(func, "scheduled")
+                continue
+            if not self.remove_control_dependencies:
+                record_order(order, chains)
+            return
+        if failure is not None and self.on_cycle != "skip":
+            raise failure
+
+    def _chains(
+        self, func: ir.Operation, order: ProgramOrder, relaxation: Relaxation
+    ) -> list[list[list[int]]]:
+        """Returns what the schedule puts one after the other, on every mesh of every round."""
+        units, meshes = list(scheduling_units(order.ops)), schedulable_meshes(func)
+        chains: list[list[list[int]]] = []
         try:
-            if self.must_happen_before.startswith(_TABLE):
-                schedule: Schedule | None = _read_table(self.must_happen_before)
-            else:
-                name = self.must_happen_before.removeprefix(_BUILTIN)
-                units = numbered(units)
-                schedule = schedule_for(name, units, meshes) if units else None
-            if schedule is None:
-                return
-            chains = ordered_groups(schedule, units, meshes)
+            for each in [units] if relaxation is Relaxation.NONE else in_rounds(order, units):
+                schedule, some = self._schedule(each, meshes)
+                if schedule is None:
+                    continue
+                if relaxation is Relaxation.OUTERMOST:
+                    some = outermost(order, some, schedule.num_stages > schedule.num_meshes)
+                chains += ordered_groups(schedule, some, meshes)
         except (ScheduleError, ValueError) as error:
             raise PassFailure(func, str(error)) from None
-        for groups in chains:
-            order.add_chain(groups)
-        try:
-            order.sort()
-        except Cycle as cycle:
-            raise cycle.failure(func, "scheduled") from None
-        if not self.remove_control_dependencies:
-            record_order(order, chains)
+        return chains
+
+    def _schedule(self, units: list[Unit], meshes: list[str]) -> tuple[Schedule | None, list[Unit]]:
+        """Returns the schedule for some units, and the units with its numbers of microbatches."""
+        if self.must_happen_before.startswith(_TABLE):
+            return _read_table(self.must_happen_before), units
+        name = self.must_happen_before.removeprefix(_BUILTIN)
+        units = numbered(units)
+        return schedule_for(name, units, meshes) if units else None, units

@@ -223,3 +223,76 @@ def auxiliary_loss_from_a_middle_stage():
         return grads, jnp.stack(auxes)
 
     return three(fn, 4)
+
+
+@program
+def by_calls_and_evaluated():
+    """What comes after the update is pipelined on its own: it needs the last backward."""
+
+    def fn(w, x, y):
+        total, new = by_calls(w, x, y)
+        return (
+            total,
+            new,
+            [mpmd.call(three_stage_loss, call_counter=i)(new, x[i], y[i]) for i in (0, 1)],
+        )
+
+    return three(fn, 3)
+
+
+@program
+def several_steps():
+    """Updates in an outer loop, microbatches in an inner one."""
+
+    def fn(w, x, y):
+        def step(i, w):
+            def body(j, grads):
+                new = jax.grad(three_stage_loss)(w, x[2 * i + j], y[2 * i + j])
+                return jax.tree.map(jnp.add, grads, new)
+
+            grads = mpmd.fori_loop(2, body, jax.tree.map(jnp.zeros_like, w))
+            return jax.tree.map(lambda p, g: p - 0.01 * g, w, grads)
+
+        return mpmd.fori_loop(2, step, w)
+
+    return three(fn, 4)
+
+
+@program
+def tied_weights_at_both_ends():
+    """A microbatch comes back to the mesh of the embedding, under a label of its own."""
+
+    def fn(w, x):
+        def loss(w, x):
+            h = stage("s1")(w["s1"], stage("s0")(w["s0"], x))
+            return jnp.sum(stage("back")(w["s0"].T, h) ** 2)
+
+        grads = jax.tree.map(jnp.zeros_like, w)
+        for i in range(x.shape[0]):
+            new = mpmd.call(jax.grad(loss), call_counter=i)(w, x[i])
+            grads = jax.tree.map(jnp.add, grads, new)
+        return grads
+
+    w = dict(zip(("s0", "s1"), weights((8, 8), (8, 8)), strict=True))
+    assignment, meshes = staged(2)
+    assignment |= {"back": "m0"}
+    return Program(fn, (w, data(3)[0]), assignment, meshes, schedules=SCHEDULES)
+
+
+@program
+def loss_over_all_microbatches():
+    """Every backward needs every forward: possible, but not as 1F1B."""
+
+    def fn(w, x):
+        def loss(w):
+            def run(w, x):
+                return stage("s1")(w["s1"], stage("s0")(w["s0"], x))
+
+            outs = [mpmd.call(run, call_counter=i)(w, x[i]) for i in range(x.shape[0])]
+            h = jnp.concatenate(outs)
+            return jax.nn.logsumexp(h @ h.T)
+
+        return jax.value_and_grad(loss)(w)
+
+    w = dict(zip(("s0", "s1"), weights((8, 8), (8, 8)), strict=True))
+    return Program(fn, (w, data(3)[0]), *staged(2), schedules=(None, "GPipe"))

@@ -36,17 +36,21 @@ class Settings:
     split_marker: str | None = None
     verify_diagnostics: bool = False
     verify_each: bool = True
+    only_expected: bool = False
     verbosity: str = "remarks"
+    print_op_on_diagnostic: bool = True
     allow_unregistered: bool = False
     emit_bytecode: bool = False
     print_generic: bool = False
     print_debug_info: bool = False
     print_local_scope: bool = False
+    largest_elements: int | None = None
     print_before: set[str] = field(default_factory=set)
     print_after: set[str] = field(default_factory=set)
     print_before_all: bool = False
     print_after_all: bool = False
     print_module_scope: bool = False
+    no_threads: bool = True
     timing: bool = False
     show_pipeline: bool = False
     list_passes: bool = False
@@ -87,7 +91,14 @@ def _set_verbosity(settings: Settings, text: str) -> None:
 
 
 def _set_verify(settings: Settings, text: str) -> None:
-    settings.verify_diagnostics = True if text == "all" else _bool(text)
+    settings.only_expected = text == "only-expected"
+    settings.verify_diagnostics = text in ("all", "only-expected") or _bool(text)
+
+
+def _set_largest_elements(settings: Settings, text: str) -> None:
+    if not (text.isascii() and text.isdigit()):
+        raise PipelineError(f"'{text}' is not a number of elements")
+    settings.largest_elements = int(text)
 
 
 def _set_help(settings: Settings, text: str) -> None:
@@ -117,7 +128,8 @@ FLAGS = {
         ),
         Flag(
             "verify-diagnostics",
-            "Check diagnostics against expected-{error,warning,note,remark} comments.",
+            "Check diagnostics against expected-{error,warning,note,remark} comments; with "
+            "only-expected, others are fine.",
             _set_verify,
         ),
         Flag("pass-pipeline", "Run the passes of a textual pipeline.", _add_pipeline, "TEXT"),
@@ -133,6 +145,12 @@ FLAGS = {
             "allow_unregistered",
             "Accept operations of dialects that are not loaded.",
         ),
+        _switch(
+            "mlir-print-op-on-diagnostic",
+            "print_op_on_diagnostic",
+            "Show the operation that an error is about (default true).",
+        ),
+        _switch("mlir-disable-threading", "no_threads", "Accepted; there is one thread."),
         _switch("emit-bytecode", "emit_bytecode", "Write MLIR bytecode instead of text."),
         _switch("mlir-print-op-generic", "print_generic", "Print operations in generic form."),
         _switch("mlir-print-debuginfo", "print_debug_info", "Print locations."),
@@ -140,6 +158,12 @@ FLAGS = {
             "mlir-print-local-scope",
             "print_local_scope",
             "Print without aliases and with inline locations.",
+        ),
+        Flag(
+            "mlir-elide-elementsattrs-if-larger",
+            "Leave out the values of constants with more elements than this.",
+            _set_largest_elements,
+            "COUNT",
         ),
         Flag(
             "mlir-print-ir-before",

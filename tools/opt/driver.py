@@ -114,14 +114,16 @@ class Driver:
                 module = self._compute(data if text is None else text, settings, timing, source)
             if settings.verify_diagnostics:
                 lines = 0 if text is None else text.count("\n") + 1
-                problems = expectations.check(source, lines, found)
+                problems = expectations.check(source, lines, found, settings.only_expected)
                 self.stderr.write("".join(problem + "\n" for problem in problems))
                 ok = not problems
             else:
                 limit = _VERBOSITY[settings.verbosity]
                 for diagnostic in found:
                     if _RANK.get(diagnostic.severity, 2) <= limit:
-                        self.stderr.write(source.render(diagnostic))
+                        self.stderr.write(
+                            source.render(diagnostic, settings.print_op_on_diagnostic)
+                        )
                 ok = module is not None
             return (None if module is None else _print(module, settings)), ok
 
@@ -279,5 +281,6 @@ def _print(module: ir.Module, settings: Settings) -> bytes:
         print_generic_op_form=settings.print_generic,
         enable_debug_info=settings.print_debug_info,
         use_local_scope=settings.print_local_scope,
+        large_elements_limit=settings.largest_elements,
     )
     return (text + ("" if text.endswith("\n") else "\n")).encode()

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mpmd.dialect.diagnostics import Diagnostic
-from mpmd.tools.opt.render import Source
+from mpmd.tools.opt.render import SHOWS_OP, Source
 
 _EXPECTATION = re.compile(
     r"expected-(?P<kind>error|note|remark|warning)(?P<regex>-re)?"
@@ -78,17 +78,28 @@ def _read(source: Source, count: int) -> list[_Expectation]:
     return found
 
 
-def check(source: Source, line_count: int, diagnostics: Sequence[Diagnostic]) -> list[str]:
-    """Returns a message for every diagnostic not expected and every one that did not come."""
+def check(
+    source: Source,
+    line_count: int,
+    diagnostics: Sequence[Diagnostic],
+    only_expected: bool = False,
+) -> list[str]:
+    """Returns a message for every diagnostic not expected and every one that did not come.
+
+    With `only_expected` a diagnostic that nothing expects is fine.
+    """
     try:
         expectations = _read(source, line_count)
-        return _compare(source, expectations, diagnostics)
+        return _compare(source, expectations, diagnostics, only_expected)
     except re.error as error:
         return [f"{source.path}: error: invalid regular expression in an expectation: {error}"]
 
 
 def _compare(
-    source: Source, expectations: list[_Expectation], diagnostics: Sequence[Diagnostic]
+    source: Source,
+    expectations: list[_Expectation],
+    diagnostics: Sequence[Diagnostic],
+    only_expected: bool,
 ) -> list[str]:
     problems = []
     events = []
@@ -103,7 +114,9 @@ def _compare(
                 expectation.remaining -= 1
                 break
         else:
-            if kind == "note" and message.startswith("see current operation"):
+            if only_expected:
+                continue
+            if kind == "note" and message.startswith(SHOWS_OP):
                 continue  # MLIR adds it to every error, and its own tools not when they verify
             where = f"{source.path}:{line}" if line is not None else source.path
             problems.append(f"{where}: error: unexpected {kind}: {message}")

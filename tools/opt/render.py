@@ -5,6 +5,8 @@ from __future__ import annotations
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.diagnostics import Diagnostic
 
+SHOWS_OP = "see current operation"
+"""How the notes begin that MLIR adds to the errors of its operations."""
 _LONGEST_QUOTE = 2000
 
 
@@ -45,10 +47,12 @@ class Source:
         file, line, column = found
         return (self.path, line + self.first_line - 1, column) if file == "-" else found
 
-    def render(self, diagnostic: Diagnostic) -> str:
-        """Returns the diagnostic and its notes as lines of text."""
+    def render(self, diagnostic: Diagnostic, show_op: bool = True) -> str:
+        """Returns the diagnostic and its notes, without those that show operations if not asked."""
         parts = [self._one(diagnostic.severity, diagnostic.location, diagnostic.message)]
-        parts += [self._one("note", place, text) for place, text in diagnostic.notes]
+        for place, text in diagnostic.notes:
+            if show_op or not text.startswith(SHOWS_OP):
+                parts.append(self._one("note", place, text))
         return "".join(parts)
 
     def _one(self, severity: str, location: ir.Location, message: str) -> str:

@@ -17,13 +17,15 @@ def sharding_param(sharding: ir.Attribute | None, rank: int, mesh: MeshShape) ->
     """Returns how the shards of a tensor lie on the devices of `mesh`, in the order of its axes.
 
     Devices count up along the last axis first. An axis that shards no dimension keeps copies.
+    Raises ValueError where the sharding does not fit the tensor or the mesh.
     """
     dimensions: list[list[Part]] = [[] for _ in range(rank)]
     if sharding is not None:
         sizes = dict(mesh.axes)
-        for parts, dimension in zip(
-            dimensions, sdy.TensorShardingAttr(sharding).dimension_shardings, strict=True
-        ):
+        given = sdy.TensorShardingAttr(sharding).dimension_shardings
+        if len(given) != rank:
+            raise ValueError(f"the sharding is for {len(given)} dimensions, there are {rank}")
+        for parts, dimension in zip(dimensions, given, strict=True):
             axes = sdy.DimensionShardingAttr(dimension).axes
             parts.extend(_part(sdy.AxisRefAttr(axis), sizes) for axis in axes)
     used = [part for parts in dimensions for part in parts]
@@ -37,6 +39,8 @@ def sharding_param(sharding: ir.Attribute | None, rank: int, mesh: MeshShape) ->
 
 def _part(axis: sdy.AxisRefAttr, sizes: dict[str, int]) -> Part:
     info = axis.sub_axis_info
+    if axis.name not in sizes:
+        raise ValueError(f"the mesh has no axis '{axis.name}'; it has: {', '.join(sizes)}")
     if info is None:
         return axis.name, 1, sizes[axis.name]
     sub_axis = sdy.SubAxisInfoAttr(info)

@@ -33,6 +33,10 @@ def lowered_to_ifrt(module: ir.Module) -> ir.Module:
     return copy
 
 
+_MOST_DEVICES = 2**20
+"""IFRT lists all devices in the type of every array."""
+
+
 def lower_to_ifrt(module: ir.Operation) -> None:
     """Turns the MPMD program in `module` into an IFRT program, in place.
 
@@ -62,7 +66,11 @@ def lower_to_ifrt(module: ir.Operation) -> None:
 def _lower_function(func: ir.Operation, everything: dict[str, ir.Operation]) -> Calls:
     """Adds the IFRT function of an entry point before it; returns what it calls."""
     block = entry_block(func)
-    arrays = Arrays(topology_of(func))
+    topology = topology_of(func)
+    devices = sum(mesh.size for mesh in topology.values())
+    if devices > _MOST_DEVICES:
+        raise LoweringError(func, f"the topology has {devices} devices, more than {_MOST_DEVICES}")
+    arrays = Arrays(topology)
     lowered = ir.Operation.create(
         "func.func",
         attributes={k: v for k, v in func.attributes.items() if k != "topology"},

@@ -65,8 +65,16 @@ class Arrays:
                 " only finished sums can leave a fragment",
             )
         rank = ir.RankedTensorType(parts.tensor).rank
-        mesh = self._topology[parts.mesh]
-        sharding = str(sharding_param(attribute, rank, mesh))
+        mesh = self._topology.get(parts.mesh)
+        if mesh is None:
+            known = ", ".join(map(quote, self._topology))
+            raise LoweringError(
+                value.location, f"mesh {quote(parts.mesh)} is not in the topology: {known}"
+            )
+        try:
+            sharding = str(sharding_param(attribute, rank, mesh))
+        except ValueError as error:
+            raise LoweringError(value.location, f"value of type '{type_}': {error}") from None
         kind = "" if parts.memory_kind is None else f", memory_kind = {quote(parts.memory_kind)}"
         text = f"!ifrt.array<{parts.tensor}, {sharding}, {self._devices[parts.mesh]}{kind}>"
         return Array(ir.Type.parse(text), parts.mesh, sharding, parts.memory_kind)

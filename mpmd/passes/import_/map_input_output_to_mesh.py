@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -53,8 +54,8 @@ class MapInputOutputToMesh(FunctionPass):
 
     def run_on_function(self, func: ir.Operation) -> None:
         block = entry_block(func)
-        _check(func, self.input_assignment, len(block.arguments), "argument")
-        _check(func, self.output_assignment, len(terminator(block).operands), "result")
+        _check(func, self.input_assignment, block.arguments, "argument")
+        _check(func, self.output_assignment, terminator(block).operands, "result")
         with ir.InsertionPoint.at_block_begin(block):
             for number, place in sorted(self.input_assignment, key=lambda pair: pair[0]):
                 _map_input(block.arguments[number], place)
@@ -65,11 +66,21 @@ class MapInputOutputToMesh(FunctionPass):
         update_function_type(func)
 
 
-def _check(func: ir.Operation, assignment: IndexAssignment, count: int, what: str) -> None:
+def _check(
+    func: ir.Operation, assignment: IndexAssignment, values: Sequence[ir.Value], what: str
+) -> None:
     for number, place in assignment:
+        count = len(values)
         if number >= count:
             raise PassFailure(
                 func, f"{what} {number} is assigned to mesh {place}, but there are only {count}"
+            )
+        type_ = values[number].type
+        if not isinstance(type_, ir.RankedTensorType):
+            raise PassFailure(
+                func,
+                f"{what} {number} is assigned to mesh {place}, but is no tensor without a mesh:"
+                f" {type_}",
             )
         check_mesh(func, func, place)
 

@@ -32,7 +32,8 @@ class Calls:
         self._values = values
         self._functions = functions
         self._ip = ip
-        self._donations: dict[str, Donation] = {}
+        self._donations: dict[str, tuple[Donation, dict[str, ir.Attribute]]] = {}
+        """Function -> what its calls consume, also as attributes."""
         self._last_of_mesh: dict[str, ir.Value] = {}
         self._control = ir.Type.parse("!ifrt.control")
 
@@ -44,6 +45,8 @@ class Calls:
         operands, results = list(op.operands), list(op.results)
         if name not in self.signatures:
             self._remember(op, name)
+        donation, donating = self._donations[name]
+        unrepeated = donation.without_repeated(operands)
         inputs = [self._values[operand] for operand in operands]
         last = self._last_of_mesh.get(mesh)
         call = ir.Operation.create(
@@ -55,7 +58,7 @@ class Calls:
                 "devices": self._arrays.devices(mesh),
                 "ifrt.mesh_name": mesh_name,
                 "operandSegmentSizes": segment_sizes(len(inputs), last is not None),
-                **self._donations[name].without_repeated(operands).attributes(),
+                **(donating if unrepeated is donation else unrepeated.attributes()),
             },
             loc=op.location,
             ip=self._ip,
@@ -67,7 +70,8 @@ class Calls:
         func = self._functions.get(name)
         if func is None:
             raise LoweringError(op, f"function @{name} has no body to run on a mesh")
-        self._donations[name] = Donation.of(func)
+        donation = Donation.of(func)
+        self._donations[name] = donation, donation.attributes()
         self.signatures[name] = (
             tuple(operand.type for operand in op.operands),
             tuple(result.type for result in op.results),

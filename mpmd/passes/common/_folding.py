@@ -100,11 +100,12 @@ def _select(op: ir.Operation) -> ir.Value | None:
 def _add(op: ir.Operation) -> ir.Value | None:
     """`x + 0` is x. XLA holds that for floats too: only the sign of a zero can differ."""
     left, right = op.operands
-    if _number(right) == 0:
+    numbers = _number(left), _number(right)
+    if numbers[1] == 0:
         return left
-    if _number(left) == 0:
+    if numbers[0] == 0:
         return right
-    return _computed(op)
+    return _computed(op, *numbers)
 
 
 def _subtract(op: ir.Operation) -> ir.Value | None:
@@ -113,34 +114,36 @@ def _subtract(op: ir.Operation) -> ir.Value | None:
     number = _number(right)
     if number == 0 and math.copysign(1, number) == 1:
         return left
-    return _computed(op)
+    return _computed(op, _number(left), number)
 
 
 def _multiply(op: ir.Operation) -> ir.Value | None:
     """`x * 1` is x."""
     left, right = op.operands
-    if _number(right) == 1:
+    numbers = _number(left), _number(right)
+    if numbers[1] == 1:
         return left
-    if _number(left) == 1:
+    if numbers[0] == 1:
         return right
-    return _computed(op)
+    return _computed(op, *numbers)
 
 
 def _divide(op: ir.Operation) -> ir.Value | None:
     """`x / 1` is x."""
-    return op.operands[0] if _number(op.operands[1]) == 1 else _computed(op)
+    left, right = op.operands
+    number = _number(right)
+    return left if number == 1 else _computed(op, _number(left), number)
 
 
-def _computed(op: ir.Operation) -> ir.Value | None:
+def _computed(op: ir.Operation, left: Number | None, right: Number | None) -> ir.Value | None:
     """Computes with two constants, as for the index of an unrolled loop or the scale of a mean.
 
     Python computes in double precision, which rounds to what the narrower types would give.
     Integers that overflow and floats that are not finite are left to the device.
     """
-    element = ir.ShapedType(op.results[0].type).element_type
-    left, right = (_number(operand) for operand in op.operands)
     if left is None or right is None or isinstance(left, bool):
         return None
+    element = ir.ShapedType(op.results[0].type).element_type
     if isinstance(element, ir.IntegerType):
         return _integer(op, element, left, right)
     if op.name == "stablehlo.divide" and right == 0:

@@ -184,25 +184,31 @@ class MergingPass(FlowPass):
     def candidate(self, flow: Flow, fragment: Node) -> Node | None:
         """Returns the later fragment that `fragment` should merge with."""
         users = dict.fromkeys(user for user in fragment.consumers() if user.is_fragment)
-        consumers = sorted(users, key=lambda user: user.order)
-        if not self.merges_with_any_consumer:
-            del consumers[1:]
         closest = not self.merges_with_any_consumer
+        if closest:
+            consumers = [min(users, key=lambda user: user.order)] if users else []
+        else:
+            consumers = sorted(users, key=lambda user: user.order)
         for consumer in consumers:
             if self.allows(fragment, consumer, is_closest=closest):
                 return consumer
         return None
 
+    def mergeable(self, flow: Flow) -> set[Node] | None:
+        """Returns the fragments that may have a candidate to merge with; None for all of them."""
+        return None
+
     def run_on_flow(self, flow: Flow) -> None:
+        mergeable = self.mergeable(flow)
         for node in reversed(flow.nodes):
             if node.is_fragment and node.into is None:
-                self._merge_from(flow, node)
+                if node.is_unused() and flow.is_pure(node):
+                    flow.erase(node)
+                elif mergeable is None or node in mergeable:
+                    self._merge_from(flow, node)
         write(flow)
 
     def _merge_from(self, flow: Flow, node: Node) -> None:
-        if node.is_unused() and flow.is_pure(node):
-            flow.erase(node)
-            return
         while True:
             other = self.candidate(flow, node)
             if other is None:

@@ -8,12 +8,19 @@ from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.fragment import ARGUMENT, Bodies, Fragment, compose
-from mpmd.dialect.functions import callee_name, terminator
-from mpmd.passes.common._flow import Flow, FlowPass
+from mpmd.dialect.functions import (
+    callee_name,
+    entry_block,
+    functions,
+    is_mpmd_function,
+    terminator,
+)
+from mpmd.passes.base import Pass
+from mpmd.passes.common._flow import FOR
 
 
 @dataclass(frozen=True)
-class FragmentDedup(FlowPass):
+class FragmentDedup(Pass):
     """Makes a fragment use one of several equal operands, and others one of its equal results.
 
     Afterwards the duplicates are unused, for mpmd-fragment-dce to remove.
@@ -30,15 +37,24 @@ class FragmentDedup(FlowPass):
 
     name: ClassVar[str] = "mpmd-fragment-dedup"
 
-    def run_on_flow(self, flow: Flow) -> None:
-        for node in flow.nodes:
-            if not node.is_fragment:
-                continue
-            fragment = Fragment(node.op)
-            if fragment.is_call:
-                _dedup_call(flow.bodies, fragment)
-            else:
-                _dedup_region(flow.bodies, fragment)
+    def run(self, module: ir.Operation) -> None:
+        bodies = Bodies(module)
+        for func in functions(module):
+            if is_mpmd_function(func):
+                _dedup_in(entry_block(func), bodies)
+        bodies.erase_unused()
+
+
+def _dedup_in(block: ir.Block, bodies: Bodies) -> None:
+    for op in list(block.operations):
+        fragment = Fragment.of(op)
+        if fragment is None:
+            if op.operation.name == FOR:
+                _dedup_in(op.operation.regions[0].blocks[0], bodies)
+        elif fragment.is_call:
+            _dedup_call(bodies, fragment)
+        else:
+            _dedup_region(bodies, fragment)
 
 
 def first_equal(values: Sequence[object]) -> list[int]:

@@ -60,6 +60,13 @@ class MergeInferredFragments(MergingPass):
             return False
         return stages_agree(producer, consumer)
 
+    def mergeable(self, flow: Flow) -> set[Node] | None:
+        """Inferred fragments and, where dependencies count, what makes something for them."""
+        inferred = [node for node in flow.nodes if node.is_inferred]
+        if self.merge_sideways:
+            return None if inferred else set()
+        return {*inferred, *(maker for node in inferred for maker in node.producers())}
+
     def run_on_flow(self, flow: Flow) -> None:
         # In a callee all is of one microbatch, in whose order there is nothing to choose.
         if self.keep_schedulable and is_entry_point(flow.func):

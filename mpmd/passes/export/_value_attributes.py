@@ -25,16 +25,34 @@ def read(op: ir.Operation, name: str, count: int) -> list[Attributes]:
 
 def write(op: ir.Operation, name: str, dictionaries: Sequence[Attributes]) -> None:
     """Sets a dictionary for each operand (ARG) or result (RES) of `op`."""
+    op.attributes[name] = joined(dictionaries)
+
+
+def joined(dictionaries: Sequence[Attributes]) -> ir.ArrayAttr:
+    """Returns the `arg_attrs` or `res_attrs` of these dictionaries."""
     if any(dictionaries):
-        attribute = ir.ArrayAttr.get([ir.DictAttr.get(each) for each in dictionaries])
-    else:
-        attribute = _empty(len(dictionaries))
-    op.attributes[name] = attribute
+        return ir.ArrayAttr.get([ir.DictAttr.get(each) for each in dictionaries])
+    return _empty(len(dictionaries))
 
 
 def says_nothing(attribute: ir.Attribute) -> bool:
     """Tells whether all dictionaries of an `arg_attrs` or `res_attrs` are empty."""
     return not any(_dictionaries(attribute))
+
+
+def on_host(op: ir.Operation, name: str) -> Sequence[int]:
+    """Returns the numbers of the operands (ARG) or results (RES) of `op` in host memory."""
+    attributes = op.attributes
+    if name not in attributes:
+        return ()
+    attribute = attributes[name]
+    return memo(
+        attribute.context,
+        ("on host", attribute),
+        lambda: tuple(
+            number for number, each in enumerate(_dictionaries(attribute)) if is_on_host(each)
+        ),
+    )
 
 
 def _dictionaries(attribute: ir.Attribute) -> tuple[Attributes, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -18,8 +18,8 @@ from mpmd.passes.export._value_attributes import (
     RES,
     Attributes,
     is_on_host,
+    joined,
     read,
-    write,
 )
 
 Use = tuple[int, int]
@@ -56,6 +56,7 @@ class MarkAliasingAndDonation(FunctionPass):
             for number, value in enumerate(values)
         }
         donors, kept = _classify_arguments(func, block)
+        known: dict[Hashable, ir.Attribute | None] = {}
         fragments = [Fragment.of(op) is not None for op in ops]
         for is_fragment, values in zip(fragments, operands, strict=True):
             if not is_fragment:
@@ -68,7 +69,7 @@ class MarkAliasingAndDonation(FunctionPass):
                 for number, value in enumerate(operands[place])
             ]
             if any(consumed):
-                _mark(op, operands[place], consumed, donors)
+                _mark(op, operands[place], consumed, donors, known)
 
 
 def _classify_arguments(func: ir.Operation, block: ir.Block) -> tuple[set[ir.Value], set[ir.Value]]:
@@ -88,9 +89,34 @@ def _mark(
     operands: Sequence[ir.Value],
     consumed: Sequence[bool],
     donors: set[ir.Value],
+    known: dict[Hashable, ir.Attribute | None],
 ) -> None:
-    """Writes how `op` consumes its operands."""
+    """Writes how `op` consumes its operands; `known` is what was written before, by the reasons."""
     results = [result.type for result in op.results]
+    reasons = (
+        op.attributes[ARG] if ARG in op.attributes else None,
+        op.attributes[RES] if RES in op.attributes else None,
+        tuple(results),
+        tuple(
+            (value.type, value in donors) if is_consumed else None
+            for value, is_consumed in zip(operands, consumed, strict=True)
+        ),
+    )
+    if reasons not in known:
+        known[reasons] = _marked(op, operands, consumed, donors, results)
+    attribute = known[reasons]
+    if attribute is not None:
+        op.attributes[ARG] = attribute
+
+
+def _marked(
+    op: ir.Operation,
+    operands: Sequence[ir.Value],
+    consumed: Sequence[bool],
+    donors: set[ir.Value],
+    results: Sequence[ir.Type],
+) -> ir.Attribute | None:
+    """Returns the `arg_attrs` that say so; None where there is nothing to add."""
     attributes = read(op, ARG, len(operands))
     free = _Results(results, read(op, RES, len(results)))
     changed = False
@@ -103,8 +129,7 @@ def _mark(
         else:
             its[ALIASING_OUTPUT] = i32(alias)
         changed = True
-    if changed:
-        write(op, ARG, attributes)
+    return joined(attributes) if changed else None
 
 
 class _Results:

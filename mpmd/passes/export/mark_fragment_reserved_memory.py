@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir
-from mpmd.dialect.attributes import MeshShape, i64, memo, read_mesh_tensor
+from mpmd.dialect.attributes import MeshShape, i64, read_mesh_tensor
 from mpmd.dialect.donation import is_donated
 from mpmd.dialect.fragment import CALL, REGION, Fragment
 from mpmd.dialect.functions import argument_attributes, entry_block, topology_of
@@ -15,7 +15,7 @@ from mpmd.dialect.shardings import local_elements, sharding_of_type
 from mpmd.passes.base import FunctionPass
 from mpmd.passes.export._failures import fail_or_warn
 from mpmd.passes.export._programs import RESERVED_BYTES
-from mpmd.passes.export._value_attributes import ARG, RES, is_on_host, read
+from mpmd.passes.export._value_attributes import ARG, RES, is_on_host, on_host
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,8 @@ class MarkFragmentReservedMemory(FunctionPass):
 
 def _ignore_host_values(op: ir.Operation, live: _Live) -> None:
     for which, values in ((ARG, op.operands), (RES, op.results)):
-        if which in op.attributes:
-            attributes = read(op, which, len(values))
-            for value, each in zip(values, attributes, strict=True):
-                if is_on_host(each):
-                    live.ignore(value)
+        for number in on_host(op, which):
+            live.ignore(values[number])
 
 
 _EXPECTED = (REGION, CALL, "mpmd.transfer")
@@ -81,8 +78,9 @@ class _Live:
     """The values that are live at a point of the walk, and what they take on each mesh."""
 
     def __init__(self, topology: dict[str, MeshShape]) -> None:
-        self._sizes = {mesh: dict(shape.axes) for mesh, shape in topology.items()}
-        self._values: set[ir.Value] = set()
+        self._axes = {mesh: dict(shape.axes) for mesh, shape in topology.items()}
+        self._sizes: dict[ir.Type, tuple[str, int]] = {}
+        self._values: dict[ir.Value, tuple[str, int]] = {}
         self._ignored: set[ir.Value] = set()
         self._bits: dict[str, int] = {}
 
@@ -94,34 +92,37 @@ class _Live:
         """Makes values live."""
         for value in values:
             if value not in self._values and value not in self._ignored:
-                self._values.add(value)
-                mesh, bits = self._size(value.type)
+                mesh, bits = self._values[value] = self._size(value.type)
                 self._bits[mesh] = self._bits.get(mesh, 0) + bits
 
     def remove(self, values: Sequence[ir.Value]) -> None:
         """Ends the life of values, where they were live."""
         for value in values:
-            if value in self._values:
-                self._values.remove(value)
-                mesh, bits = self._size(value.type)
+            size = self._values.pop(value, None)
+            if size is not None:
+                mesh, bits = size
                 self._bits[mesh] -= bits
 
     def bytes_without(self, mesh: str, operands: Sequence[ir.Value]) -> int:
         """Returns what all live values but `operands` take on each device of `mesh`."""
-        own = sum(self._size(each.type)[1] for each in set(operands) if each in self._values)
+        live = (self._values.get(each) for each in set(operands))
+        own = sum(size[1] for size in live if size is not None)
         return -(-(self._bits.get(mesh, 0) - own) // 8)
 
     def _size(self, type_: ir.Type) -> tuple[str, int]:
         """Returns the mesh and the number of bits on each of its devices."""
-        return memo(type_.context, ("bits", type_), lambda: self._measure(type_))
+        found = self._sizes.get(type_)
+        if found is None:
+            found = self._sizes[type_] = self._measure(type_)
+        return found
 
     def _measure(self, type_: ir.Type) -> tuple[str, int]:
         parts = read_mesh_tensor(type_)
         if parts is None or "host" in (parts.memory_kind or ""):
             return "", 0
         tensor = ir.RankedTensorType(parts.tensor)
-        sizes = self._sizes.get(parts.mesh, {})
-        elements = local_elements(sharding_of_type(type_), tensor.shape, sizes)
+        axes = self._axes.get(parts.mesh, {})
+        elements = local_elements(sharding_of_type(type_), tensor.shape, axes)
         return parts.mesh, elements * _bits(tensor.element_type)
 
 

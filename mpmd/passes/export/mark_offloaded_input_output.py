@@ -60,21 +60,33 @@ class MarkOffloadedInputOutput(Pass):
 
 def _mark(func: ir.Operation, bodies: Bodies, returned: dict[str, list[Kind]]) -> None:
     block = entry_block(func)
-    kinds: dict[ir.Value, Kind] = {}
+    kinds: dict[ir.Value, str] = {}  # of what is on the host, mostly nothing
     for argument, its in zip(block.arguments, argument_attributes(func), strict=True):
-        kinds[argument] = _kind(its)
+        kind = _kind(its)
+        if kind is not None:
+            kinds[argument] = kind
     for fragment in fragments(block):
         op = fragment.op
         made = _returned_kinds(fragment, bodies, returned)
-        kinds.update(zip(op.results, made, strict=True))
-        taken = [kinds.get(operand) for operand in op.operands]
+        for result, kind in zip(op.results, made, strict=True) if any(made) else ():
+            if kind is not None:
+                kinds[result] = kind
+        count = len(op.operands)
+        taken = [kinds.get(operand) for operand in op.operands] if kinds else [None] * count
         for name, found in ((ARG, taken), (RES, made)):
-            attributes = read(op, name, len(found))
-            for each, kind in zip(attributes, found, strict=True):
-                if kind is not None:
-                    each[MEMORY_KIND] = ir.StringAttr.get(kind)
-            write(op, name, attributes)
+            _write_kinds(op, name, found)
     fail_or_warn(_mismatches(func, block, kinds), failing=True)
+
+
+def _write_kinds(op: ir.Operation, name: str, kinds: Sequence[Kind]) -> None:
+    """Adds memory kinds to what `op` says of its operands (ARG) or results (RES)."""
+    if name in op.attributes and not any(kinds):
+        return
+    attributes = read(op, name, len(kinds))
+    for each, kind in zip(attributes, kinds, strict=True):
+        if kind is not None:
+            each[MEMORY_KIND] = ir.StringAttr.get(kind)
+    write(op, name, attributes)
 
 
 def _kind(attributes: Attributes) -> Kind:
@@ -115,7 +127,7 @@ def _annotation(value: ir.Value) -> Kind:
     return _host_kind(frontend[_PLACEMENT]) if _PLACEMENT in frontend else None
 
 
-def _mismatches(func: ir.Operation, block: ir.Block, kinds: dict[ir.Value, Kind]) -> list[Fault]:
+def _mismatches(func: ir.Operation, block: ir.Block, kinds: dict[ir.Value, str]) -> list[Fault]:
     """Returns where what the function says of its boundary is not what its body does."""
     last = terminator(block)
     declared = [_kind(attributes) for attributes in argument_attributes(func, RES)]
@@ -123,12 +135,12 @@ def _mismatches(func: ir.Operation, block: ir.Block, kinds: dict[ir.Value, Kind]
     faults: list[Fault] = []
     for number, argument in enumerate(block.arguments):
         for value, kind in results:
-            if value == argument and kind != kinds[argument]:
+            if value == argument and kind != kinds.get(argument):
                 faults.append(
                     (
                         argument.location,
                         f"Memory kind mismatch between arg {number} and users:"
-                        f" {_text(kinds[argument])} vs {_text(kind)}",
+                        f" {_text(kinds.get(argument))} vs {_text(kind)}",
                     )
                 )
     for number, (value, kind) in enumerate(results):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from mpmd.dialect.purity import is_pure
 from mpmd.passes.import_._mesh_graph import ASSIGN, CALL, Body, Node
@@ -29,12 +29,11 @@ class Wrap:
         self.slots.extend((value, node) for value in inputs(node))
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(NamedTuple):
     """A use outside of wraps: of an operation, or of the function's return without one."""
 
     node: Node | None
-    index: int = 0
+    number: int = 0
     mesh: str = ""
 
 
@@ -49,8 +48,8 @@ class Needs(Protocol):
     def assigned_mesh(self, node: Node) -> str:
         """Returns the mesh to which an operation brings its operand, if it has one."""
 
-    def call_meshes(self, node: Node, index: int) -> Sequence[str]:
-        """Returns on which meshes a call takes an operand."""
+    def call_meshes(self, node: Node) -> Sequence[Sequence[str]]:
+        """Returns on which meshes a call takes each operand; nothing where it takes all as is."""
 
     def result_meshes(self, index: int) -> Sequence[str]:
         """Returns on which meshes the function returns a result."""
@@ -92,8 +91,9 @@ class Plan:
                     self._add_user(value, use)
 
     def _uses(self, node: Node) -> Iterator[tuple[int, Use]]:
+        needed = self.needs.call_meshes(node) if node.name == CALL else ()
         for index, value in enumerate(node.operands):
-            meshes = self.needs.call_meshes(node, index) if node.name == CALL else ()
+            meshes = needed[index] if needed else ()
             for mesh in meshes or ("",):
                 yield value, Use(node, index, mesh)
 
@@ -132,12 +132,12 @@ class Plan:
     def users_of(self, value: int) -> list[Wrap | Use]:
         """Returns who takes a value: what is new, the earliest first, then what was there."""
         users = list(dict.fromkeys(self.users.get(value, ())))
-        old = [
-            user
-            for user in users
-            if isinstance(user, Use) and user.node is not None and user.node.name != CALL
-        ]
-        return [*reversed([user for user in users if user not in old]), *old]
+        new: list[Wrap | Use] = []
+        old: list[Wrap | Use] = []
+        for user in users:
+            was_there = isinstance(user, Use) and user.node is not None and user.node.name != CALL
+            (old if was_there else new).append(user)
+        return [*reversed(new), *old]
 
 
 def _is_cheap(node: Node) -> bool:

@@ -55,9 +55,12 @@ def _erase_dead(block: ir.Block) -> None:
     """Erases operations that are unused and have no effect, calls excepted."""
     for view in reversed(list(block.operations)[:-1]):
         op = view.operation
-        unused = not any(True for result in op.results for _ in result.uses)
-        if unused and op.name != "mpmd.call" and is_pure(op):
+        if not _is_used(op) and op.name != "mpmd.call" and is_pure(op):
             op.erase()
+
+
+def _is_used(op: ir.Operation) -> bool:
+    return any(next(iter(result.uses), None) is not None for result in op.results)
 
 
 Homes = dict[ir.Type, ir.Value]
@@ -101,7 +104,7 @@ class _Finalizer:
         update_function_type(self.func)
 
     def _erase(self, op: ir.Operation) -> None:
-        if any(True for result in op.results for _ in result.uses):
+        if _is_used(op):
             raise PassFailure(op, _LEFT)
         op.erase()
 
@@ -133,16 +136,19 @@ class _Finalizer:
 
     def _fold(self, op: ir.Operation) -> bool:
         """Replaces the results of `op`, if that is possible; tells whether it is superfluous."""
-        if op.name in (UNASSIGN, BROADCAST):
-            source = op.operands[0]
-            self.homes[op.results[0]] = self._homes_of(source)
-            if is_mesh_tensor(source.type) or source in self.taken_from:
-                self.taken_from[op.results[0]] = self.taken_from.get(source, source)
-        elif op.name == REDUCE_OP:
+        name = op.name
+        if name in (UNASSIGN, BROADCAST):
+            source, result = op.operands[0], op.results[0]
+            self.homes[result] = self._homes_of(source)
+            if source in self.taken_from:
+                self.taken_from[result] = self.taken_from[source]
+            elif is_mesh_tensor(source.type):
+                self.taken_from[result] = source
+        elif name == REDUCE_OP:
             self._lower_reduce(op)
-        elif op.name == ASSIGN:
+        elif name == ASSIGN:
             return self._fold_assign(op)
-        elif op.name == TRANSFER:
+        elif name == TRANSFER:
             return self._reuse_transfer(op)
         else:
             return False
@@ -159,7 +165,8 @@ class _Finalizer:
         return self.taken_from.get(value) or next(iter(self.homes[value].values()))
 
     def _fold_assign(self, op: ir.Operation) -> bool:
-        source, type_ = op.operands[0], op.results[0].type
+        source, result = op.operands[0], op.results[0]
+        type_ = result.type
         homes = self._homes_of(source)
         if type_ not in homes:
             if not homes or not self._may_transfer(source):
@@ -171,7 +178,7 @@ class _Finalizer:
         elif _is_broadcast(source):
             # Where the first of its users is, so that the others find it there.
             self._bring(homes, source, type_, ir.InsertionPoint(op), op.location)
-        op.results[0].replace_all_uses_with(homes[type_])
+        result.replace_all_uses_with(homes[type_])
         return True
 
     def _may_transfer(self, source: ir.Value) -> bool:

@@ -143,9 +143,9 @@ class _Rewriter:
         results = node.op.results
         return (mesh_of(results[0]) or "") if len(results) else ""
 
-    def call_meshes(self, node: Node, index: int) -> list[str]:
+    def call_meshes(self, node: Node) -> list[list[str]]:
         signature = self.signatures.get(callee_name(node.op))
-        return signature.arguments[index] if signature else []
+        return signature.arguments if signature else []
 
     def result_meshes(self, index: int) -> list[str]:
         return self.signatures[self.function.name].results[index]
@@ -244,14 +244,17 @@ class _Rewriter:
         assigned = [
             [
                 assign(self._take(value, mesh, Use(node, index, mesh)), mesh, None, ip, loc)
-                for mesh in signature.arguments[index]
+                for mesh in meshes
             ]
             or [old.operands[index]]
-            for index, value in enumerate(node.operands)
+            for index, (value, meshes) in enumerate(
+                zip(node.operands, signature.arguments, strict=True)
+            )
         ]
+        before = [self.types[result] for result in node.results]
         types = [
-            [mesh_tensor_type(mesh, result.type) for mesh in meshes] or [result.type]
-            for meshes, result in zip(signature.results, old.results, strict=True)
+            [mesh_tensor_type(mesh, type_) for mesh in meshes] or [type_]
+            for meshes, type_ in zip(signature.results, before, strict=True)
         ]
         call = ir.Operation.create(
             CALL,
@@ -262,15 +265,16 @@ class _Rewriter:
             loc=loc,
         )
         copies = _copy_numbers(signature.results)
+        results = list(call.results)
         for index, meshes in enumerate(signature.results):
             if not meshes:
-                old.results[index].replace_all_uses_with(call.results[index])
-                self.places[node.results[index]] = {"": call.results[index]}
+                old.results[index].replace_all_uses_with(results[index])
+                self.places[node.results[index]] = {"": results[index]}
                 continue
             where = dict(zip(meshes, [index, *copies[index]], strict=True))
             for user in self.plan.users_of(node.results[index]):
                 number = where.get(self.plan.mesh_of(user), index)
-                made = unassign(call.results[number], old.results[index].type, ip, loc)
+                made = unassign(results[number], before[index], ip, loc)
                 self.from_calls[node.results[index], user] = made
         self.replaced.add(node)
 

@@ -51,10 +51,13 @@ class ConvertSdyShardingsToMpmdTypes(FunctionPass):
 @dataclass
 class _Conversion:
     func: ir.Operation
+    asked: bool = False
+    """Whether any fragment asks for a sharding of what it takes."""
     types: dict[tuple[ir.Type, ir.Attribute], ir.Type] = field(default_factory=dict)
 
     def run(self) -> None:
         block = entry_block(self.func)
+        self.asked = any(IN in op.operation.attributes for op in block.operations)
         self.convert_arguments(block)
         for op in block.operations:
             operation = op.operation
@@ -76,8 +79,9 @@ class _Conversion:
             self.convert([argument], [own.get(SHARDING)])
 
     def convert_results(self, fragment: ir.Operation) -> None:
-        results = list(fragment.results)
-        self.convert(results, read_shardings(fragment, OUT) or [None] * len(results))
+        results, shardings = fragment.results, read_shardings(fragment, OUT)
+        if shardings or self.asked:
+            self.convert(results, shardings or [None] * len(results))
         for name in (IN, OUT):
             if name in fragment.attributes:
                 del fragment.attributes[name]
@@ -85,7 +89,7 @@ class _Conversion:
     def convert(self, values: Sequence[ir.Value], shardings: Sequence[ir.Attribute | None]) -> None:
         """Sets the types of `values`; where no sharding is known, users decide."""
         for value, own in zip(values, shardings, strict=True):
-            sharding = own or _wanted_by_users(value)
+            sharding = own or (_wanted_by_users(value) if self.asked else None)
             if sharding is None:
                 continue
             key = (value.type, sharding)

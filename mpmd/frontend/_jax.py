@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import jax
 from jax._src import config, effects, pjit, source_info_util
+from jax._src.array import ArrayImpl
 from jax._src.core import Jaxpr, trace_state_clean
 from jax._src.interpreters import partial_eval
 from jax.extend import core
@@ -114,7 +115,8 @@ def infer(jitted: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Tra
     def without_mesh(x: Any) -> Any:
         if not isinstance(x, jax.Array) or jax.typeof(x).sharding.mesh.empty:
             return x
-        bare = jax.ShapeDtypeStruct(x.shape, x.dtype, weak_type=x.weak_type)
+        # Typed keys do not have the attribute.
+        bare = jax.ShapeDtypeStruct(x.shape, x.dtype, weak_type=getattr(x, "weak_type", False))
         given[id(bare)] = x, bare
         return bare
 
@@ -288,6 +290,12 @@ def _mark_donated(module: Any, donated: Sequence[bool]) -> None:
 def key_implementation(dtype: Any) -> str:
     """The generator of a typed random key."""
     return dtype._impl.name
+
+
+def weakly_typed(array: Any) -> Any:
+    """The same array with a type that gives way to others, as Python scalars have it."""
+    aval = array.aval.update(weak_type=True)
+    return ArrayImpl(aval, array.sharding, array._arrays, committed=True, _skip_checks=True)
 
 
 def lowering_rule(primitive: Any) -> Callable:

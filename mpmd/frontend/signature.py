@@ -87,11 +87,13 @@ class Signature:
 
     def finish(self, flat: Sequence[Any]) -> Any:
         """The tree of results from arrays of plain types."""
-        if self._keys_out:
+        if self._keys_out or self._weak_out:
             flat = list(flat)
             for i in self._keys_out:
                 implementation = _jax.key_implementation(self.out_avals[i].dtype)
                 flat[i] = jax.random.wrap_key_data(flat[i], impl=implementation)
+            for i in self._weak_out:
+                flat[i] = _jax.weakly_typed(flat[i])
         return jax.tree.unflatten(self.out_tree, flat)
 
     @cached_property
@@ -101,6 +103,10 @@ class Signature:
     @cached_property
     def _keys_out(self) -> tuple[int, ...]:
         return tuple(i for i, aval in enumerate(self.out_avals) if is_key(aval))
+
+    @cached_property
+    def _weak_out(self) -> tuple[int, ...]:
+        return tuple(i for i, aval in enumerate(self.out_avals) if aval.weak_type)
 
 
 def dtype_of(x: Any) -> Any:

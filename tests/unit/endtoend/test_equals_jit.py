@@ -81,6 +81,7 @@ def assert_same(got, want, rtol):
     ):
         where = jax.tree_util.keystr(path)
         assert g.dtype == w.dtype, where
+        assert getattr(g, "weak_type", False) == getattr(w, "weak_type", False), where
         assert g.shape == w.shape, where
         g, w = as_numpy(g), as_numpy(w)
         if np.issubdtype(w.dtype, np.floating):

@@ -21,6 +21,7 @@ from mpmd.dialect.functions import (
 from mpmd.passes.base import PassFailure
 
 _CALLS = ("mpmd.call", CALL)
+_WITH_SIDES = ("func.func", "mpmd.for", "mpmd.call", REGION, CALL)
 _COUNTERS = 2**32
 
 
@@ -36,6 +37,42 @@ def check(module: ir.Operation) -> None:
     for op in operations:
         _check_attributes(op)
     _check_functions(module, operations)
+
+
+def check_signatures(module: ir.Operation) -> None:
+    """Raises PassFailure where a function says something of other arguments than it has.
+
+    MLIR itself would crash as soon as it prints such a function.
+    """
+    for region in module.regions:
+        for op in [view.operation for block in region for view in block.operations]:
+            if op.name == "func.func":
+                for name, count in _sides(op):
+                    _dictionaries(op, name, count)
+            elif op.name == "builtin.module":
+                check_signatures(op)
+
+
+def _sides(op: ir.Operation) -> list[tuple[str, int]]:
+    """Returns the attributes about operands and results of `op`, and how many it has of them."""
+    if op.name == "func.func":
+        type_ = function_type(op)
+        return [("arg_attrs", len(type_.inputs)), ("res_attrs", len(type_.results))]
+    return [("arg_attrs", len(op.operands)), ("res_attrs", len(op.results))]
+
+
+def _dictionaries(op: ir.Operation, name: str, count: int) -> list[ir.DictAttr]:
+    """Returns the dictionaries in attribute `name`, if it is there; there must be `count`."""
+    if name not in op.attributes:
+        return []
+    found = op.attributes[name]
+    if (
+        not isinstance(found, ir.ArrayAttr)
+        or len(found) != count
+        or not all(isinstance(each, ir.DictAttr) for each in found)
+    ):
+        raise PassFailure(op, f"'{name}' must be an array of {count} dictionaries, got {found}")
+    return [ir.DictAttr(each) for each in found]
 
 
 # --- attributes ---------------------------------------------------------------------------------
@@ -97,29 +134,12 @@ def _check_attributes(op: ir.Operation) -> None:
     _check_rules(op, op.attributes, _ANYWHERE, "")
     if op.name in (REGION, CALL):
         _check_rules(op, op.attributes, _ON_FRAGMENTS, "")
-        _check_values(op, "arg_attrs", len(op.operands))
-        _check_values(op, "res_attrs", len(op.results))
     elif op.name == "func.func":
         _check_rules(op, op.attributes, _ON_FUNCTIONS, "")
-        type_ = function_type(op)
-        _check_values(op, "arg_attrs", len(type_.inputs))
-        _check_values(op, "res_attrs", len(type_.results))
-    elif op.name in ("mpmd.call", "mpmd.for"):
-        _check_values(op, "arg_attrs", len(op.operands))
-        _check_values(op, "res_attrs", len(op.results))
-
-
-def _check_values(op: ir.Operation, name: str, count: int) -> None:
-    """Checks the attributes of the operands or results of `op`."""
-    if name not in op.attributes:
-        return
-    lists = op.attributes[name]
-    if not isinstance(lists, ir.ArrayAttr) or len(lists) != count:
-        raise PassFailure(op, f"'{name}' must be an array of {count} dictionaries, got {lists}")
-    for number, each in enumerate(lists):
-        if not isinstance(each, ir.DictAttr):
-            raise PassFailure(op, f"'{name}' must be an array of dictionaries, got {each} in it")
-        _check_rules(op, each, _ON_VALUES, f" of {name}[{number}]")
+    if op.name in _WITH_SIDES:
+        for name, count in _sides(op):
+            for number, each in enumerate(_dictionaries(op, name, count)):
+                _check_rules(op, each, _ON_VALUES, f" of {name}[{number}]")
 
 
 def _check_rules(

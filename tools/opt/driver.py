@@ -149,6 +149,7 @@ class Driver:
         hooks = _hooks(settings, timing, self.stderr)
         hooks.append(Noting(self.note, f"the module at {source.path}:{source.first_line}"))
         try:
+            wellformed.check_signatures(module.operation)
             if not all(isinstance(pass_, CppPass) for pass_ in settings.passes):
                 wellformed.check(module.operation)
             with instrument(*hooks):

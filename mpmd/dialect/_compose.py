@@ -190,7 +190,7 @@ def _pruned_copy(bodies: Bodies, name: str, keep: tuple[bool, ...]) -> tuple[str
     if all(keep):
         block = entry_block(bodies.function(name))
         erase_dead(block)
-        if all(map(_is_used, block.arguments)):
+        if all(map(is_used, block.arguments)):
             return name, list(range(len(block.arguments)))
     new, block = _copied_function(bodies, name)
     taken = _prune_block(block, keep)
@@ -214,7 +214,7 @@ def _prune_block(block: ir.Block, keep: Sequence[bool]) -> list[int]:
         set_returned(block, [value for value, kept in zip(returned, keep, strict=True) if kept])
     erase_dead(block)
     arguments = list(block.arguments)
-    taken = [number for number, value in enumerate(arguments) if _is_used(value)]
+    taken = [number for number, value in enumerate(arguments) if is_used(value)]
     for number in sorted(set(range(len(arguments))) - set(taken), reverse=True):
         block.erase_argument(number)
     return taken
@@ -312,7 +312,7 @@ def erase_dead(block: ir.Block) -> None:
     """Erases the operations of `block` that are pure and unused, last to first, nested ones too."""
     for op in reversed(list(block.operations)[:-1]):
         operation = op.operation
-        if not any(_is_used(result) for result in operation.results) and is_pure(operation):
+        if not any(is_used(result) for result in operation.results) and is_pure(operation):
             operation.erase()
             continue
         for region in operation.regions:
@@ -320,5 +320,6 @@ def erase_dead(block: ir.Block) -> None:
                 erase_dead(nested)
 
 
-def _is_used(value: ir.Value) -> bool:
+def is_used(value: ir.Value) -> bool:
+    """Tells whether anything uses `value`."""
     return next(iter(value.uses), None) is not None

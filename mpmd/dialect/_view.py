@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.attributes import Origin, int_attribute, read_origins
 from mpmd.dialect.functions import callee_name, entry_block
+from mpmd.dialect.purity import is_pure
 
 if TYPE_CHECKING:
     from mpmd.dialect._bodies import Bodies
@@ -90,6 +91,12 @@ class Fragment:
         if not self.is_call:
             return self.op.regions[0].blocks[0]
         return entry_block(bodies.function(callee_name(self.op)))
+
+    def is_pure(self, bodies: Bodies) -> bool:
+        """Tells whether it can go when its results are unused."""
+        if self.is_call:
+            return bodies.is_pure_function(callee_name(self.op))
+        return is_pure(self.op)
 
     def __repr__(self) -> str:
         origins = ", ".join(map(str, self.origins)) or "inferred"

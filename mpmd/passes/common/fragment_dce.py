@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir
-from mpmd.dialect.fragment import Fragment, prune
-from mpmd.passes.common._flow import TRANSFER, Flow, FlowPass, Node
+from mpmd.dialect.fragment import Bodies, Fragment, is_used, prune
+from mpmd.dialect.functions import entry_block, functions, is_mpmd_function
+from mpmd.passes.base import Pass, run_on_all
+from mpmd.passes.common._flow import FOR, TRANSFER
 
 
 @dataclass(frozen=True)
-class FragmentDce(FlowPass):
+class FragmentDce(Pass):
     """Removes results of fragments that nothing uses, and operands and operations nobody needs.
 
     What a fragment takes keeps an array alive on its mesh, and what it returns must be written, so
@@ -30,26 +32,39 @@ class FragmentDce(FlowPass):
 
     name: ClassVar[str] = "mpmd-fragment-dce"
 
-    def run_on_flow(self, flow: Flow) -> None:
-        for node in reversed(flow.nodes):
-            if not (node.is_fragment or node.name == TRANSFER):
-                continue
-            if node.results and node.is_unused() and flow.is_pure(node):
-                node.erased = True
-                node.op.erase()
-            elif node.is_fragment:
-                _prune(flow, node)
+    def run(self, module: ir.Operation) -> None:
+        bodies = Bodies(module)
+        run_on_all(
+            lambda func: _sweep(entry_block(func), bodies),
+            filter(is_mpmd_function, functions(module)),
+        )
+        bodies.erase_unused()
 
 
-def _prune(flow: Flow, node: Node) -> None:
-    keep = [result.is_used() for result in node.results]
-    pruned = prune(flow.bodies, Fragment(node.op), keep, ir.InsertionPoint(node.op))
+def _sweep(block: ir.Block, bodies: Bodies) -> None:
+    ops = [op.operation for op in block.operations]
+    for loop in ops:
+        if loop.name == FOR:
+            _sweep(loop.regions[0].blocks[0], bodies)
+    for op in reversed(ops):
+        fragment = Fragment.of(op)
+        if fragment is not None:
+            _reduce(fragment, bodies)
+        elif op.name == TRANSFER and not is_used(op.results[0]):
+            op.erase()
+
+
+def _reduce(fragment: Fragment, bodies: Bodies) -> None:
+    """Erases a fragment, or what it has too much."""
+    results = fragment.results
+    keep = [is_used(result) for result in results]
+    if results and not any(keep) and fragment.is_pure(bodies):
+        fragment.op.erase()
+        return
+    pruned = prune(bodies, fragment, keep, ir.InsertionPoint(fragment.op))
     if pruned is None:
         return
-    new, taken = pruned
-    kept = [result for result, used in zip(node.results, keep, strict=True) if used]
-    for result, value in zip(kept, new.op.results, strict=True):
-        result.now.replace_all_uses_with(value)
-    for number in set(range(len(node.inputs))) - set(taken):
-        node.inputs[number].users.remove(node)
-    node.op.erase()
+    kept = (result for result, used in zip(results, keep, strict=True) if used)
+    for result, value in zip(kept, pruned[0].op.results, strict=True):
+        result.replace_all_uses_with(value)
+    fragment.op.erase()

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mpmd.passes.common._flow import Node
+from mpmd.dialect._jaxlib import ir
+from mpmd.dialect.fragment import Fragment, is_used
+from mpmd.dialect.functions import entry_block
+from mpmd.passes.common._flow import FOR, Node
 from mpmd.passes.common._merging import MergingPass, stages_agree, transpose_count
 
 
@@ -28,6 +31,10 @@ class MergeUserFragmentsIntoSchedulingUnits(MergingPass):
 
     name: ClassVar[str] = "mpmd-merge-user-fragments-into-scheduling-units"
 
+    def applies_to(self, func: ir.Operation) -> bool:
+        """Tells whether anything in `func` can merge, before all of it is read."""
+        return super().applies_to(func) and _has_work(entry_block(func))
+
     def allows(self, producer: Node, consumer: Node, *, is_closest: bool) -> bool:
         if producer.is_inferred or consumer.is_inferred:
             return False
@@ -39,3 +46,23 @@ class MergeUserFragmentsIntoSchedulingUnits(MergingPass):
             and count is not None
             and count == transpose_count(consumer)
         )
+
+
+def _has_work(block: ir.Block) -> bool:
+    """Tells whether two fragments may be of one unit, or one is unused; loops may hold any."""
+    units = set()
+    for op in block.operations:
+        fragment = Fragment.of(op)
+        if fragment is None:
+            if op.operation.name == FOR:
+                return True
+            continue
+        if not any(map(is_used, fragment.op.results)):
+            return True
+        if not fragment.is_user:
+            continue
+        unit = (fragment.mesh, fragment.transpose_count, fragment.call_counter)
+        if unit[-1] is None or unit in units:
+            return True
+        units.add(unit)
+    return False

@@ -14,6 +14,7 @@ from mpmd.dialect.fragment import (
     Wire,
     compose,
     fragments,
+    is_used,
     prune,
 )
 from mpmd.dialect.functions import callee_name, entry_block, functions, is_mpmd_function, terminator
@@ -73,7 +74,7 @@ class _Simplification:
         for op in reversed(list(block.operations)):
             if (found := Fragment.of(op.operation)) is not None:
                 self.drop_unused(found)
-            elif not any(map(_is_used, op.operation.results)) and is_pure(op.operation):
+            elif not any(map(is_used, op.operation.results)) and is_pure(op.operation):
                 op.operation.erase()
                 self.changed = True
         return self.changed
@@ -135,9 +136,9 @@ class _Simplification:
     def drop_unused(self, fragment: Fragment) -> None:
         """Drops unused results and operands, or the fragment when no result is left."""
         results = fragment.results
-        keep = list(map(_is_used, results))
+        keep = list(map(is_used, results))
         if not any(keep):
-            if self.is_pure(fragment):
+            if fragment.is_pure(self.bodies):
                 fragment.op.erase()
                 self.changed = True
                 return
@@ -152,11 +153,6 @@ class _Simplification:
         fragment.op.erase()
         self.changed = True
 
-    def is_pure(self, fragment: Fragment) -> bool:
-        if fragment.is_call:
-            return self.bodies.is_pure_function(callee_name(fragment.op))
-        return is_pure(fragment.op)
-
 
 def _returned(body: ir.Block) -> list[Wire]:
     wires: list[Wire] = []
@@ -167,7 +163,3 @@ def _returned(body: ir.Block) -> list[Wire]:
         else:
             wires.append((0, numbers.setdefault(value, len(numbers))))
     return wires
-
-
-def _is_used(value: ir.Value) -> bool:
-    return next(iter(value.uses), None) is not None

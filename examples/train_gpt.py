@@ -1,7 +1,8 @@
 """Trains a byte-level GPT on Python's own library, in pipeline stages on several device meshes.
 
-By default 4 stages of 2 virtual CPU devices each, 1F1B over 8 microbatches. The first steps are
-also run with plain `jax.jit` on one device, and the losses must agree.
+By default 4 stages of 2 virtual CPU devices each, 1F1B over 8 microbatches; the devices of a stage
+share the sequences of each microbatch. The first steps are also run with plain `jax.jit` on one
+device, and the losses must agree.
 """
 
 from __future__ import annotations
@@ -31,6 +32,10 @@ def arguments() -> argparse.Namespace:
         options.steps, options.dim, options.time, options.microbatches = 4, 16, 16, 4
     if options.layers % options.stages:
         parser.error(f"{options.layers} layers do not divide into {options.stages} stages")
+    if options.batch % options.devices_per_stage:
+        parser.error(
+            f"{options.batch} sequences do not divide among {options.devices_per_stage} devices"
+        )
     return options
 
 
@@ -42,7 +47,7 @@ import gpt  # noqa: E402
 import jax  # noqa: E402
 import jax.numpy as jnp  # noqa: E402
 import numpy as np  # noqa: E402
-from jax.sharding import Mesh  # noqa: E402
+from jax.sharding import Mesh, NamedSharding, PartitionSpec  # noqa: E402
 
 import mpmd  # noqa: E402
 
@@ -85,7 +90,9 @@ def main() -> int:
     batch = text.batch(rng, shape, model.time)
 
     started = time.perf_counter()
-    lowered = mpmd.jit(step, config, donate_argnums=(0, 1)).lower(params, momentum, batch)
+    split = NamedSharding(topology["mesh0"], PartitionSpec(None, "data"))
+    step_on_meshes = mpmd.jit(step, config, in_shardings=(None, None, split), donate_argnums=(0, 1))
+    lowered = step_on_meshes.lower(params, momentum, batch)
     partitioned = time.perf_counter()
     train = lowered.compile()
     compiled = time.perf_counter()

@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from mpmd.passes.base import Pass
+from mpmd.passes.common.merge_inferred_fragments import MergeInferredFragments
+from mpmd.passes.common.move_transfers_to_producer import MoveTransfersToProducer
 from mpmd.passes.export.export_pipeline import ExportPipeline
 from mpmd.passes.import_._assignment import IndexAssignment, NameAssignment
 from mpmd.passes.import_.import_pipeline import ImportPipeline
@@ -83,6 +85,8 @@ def partition(
             schedule_rules=ordering,
             outline_bodies=True,
         ),
+        # Once the order is settled, what was kept apart for its sake may merge.
+        *([] if merge_late else _merge_what_remains()),
         ShardingPropagationPipeline(),
         ExportPipeline(
             # What carries no label is the user's program too.
@@ -90,4 +94,13 @@ def partition(
             copy_constants=get("mpmd_copy_constant_creation_from_producer_to_consumer", False),
             merge_transfers=get("mpmd_apply_merge_transfers_pass", False),
         ),
+    ]
+
+
+def _merge_what_remains() -> list[Pass]:
+    # First with what makes their operands, as long as nothing is sent later for it.
+    return [
+        MergeInferredFragments(keep_transfers_early=True),
+        MoveTransfersToProducer(),
+        MergeInferredFragments(),
     ]

@@ -8,7 +8,7 @@ from typing import ClassVar
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.functions import is_entry_point
 from mpmd.passes.base import PassFailure, option
-from mpmd.passes.common._flow import Flow, Node
+from mpmd.passes.common._flow import TRANSFER, Flow, Node
 from mpmd.passes.common._merging import SPLIT_DROP, SPLIT_KEEP, MergingPass, stages_agree
 
 
@@ -42,6 +42,11 @@ class MergeInferredFragments(MergingPass):
         "a schedule is still to put them in order.",
     )
 
+    keep_transfers_early: bool = option(
+        False,
+        "Do not merge where what one fragment sends would come to wait for what another receives.",
+    )
+
     def run(self, module: ir.Operation) -> None:
         if self.merge_any_consumer and self.merge_sideways:
             raise PassFailure(module, "merge-any-consumer and merge-sideways exclude each other")
@@ -57,6 +62,8 @@ class MergeInferredFragments(MergingPass):
         if SPLIT_KEEP in producer.discardable() and SPLIT_DROP in consumer.discardable():
             return False
         if _joins_units(producer, consumer):
+            return False
+        if self.keep_transfers_early and _sends(producer) and _receives(consumer):
             return False
         return stages_agree(producer, consumer)
 
@@ -89,6 +96,14 @@ def _joins_units(first: Node, second: Node) -> bool:
     if not any(_needs(maker) for maker in second.producers() if maker is not first):
         return False
     return first.is_unit or any(_feeds(user) for user in first.consumers() if user is not second)
+
+
+def _sends(node: Node) -> bool:
+    return any(user.name == TRANSFER for user in node.consumers())
+
+
+def _receives(node: Node) -> bool:
+    return any(maker.name == TRANSFER for maker in node.producers())
 
 
 def _needs(node: Node) -> bool:

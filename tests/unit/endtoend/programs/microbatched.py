@@ -296,3 +296,19 @@ def loss_over_all_microbatches():
 
     w = dict(zip(("s0", "s1"), weights((8, 8), (8, 8)), strict=True))
     return Program(fn, (w, data(3)[0]), *staged(2), schedules=(None, "GPipe"))
+
+
+@program
+def gradients_clipped_by_their_global_norm():
+    """Each mesh sends its part of the norm as soon as its last gradient is there."""
+
+    def fn(w, x, y):
+        grads = jax.tree.map(jnp.zeros_like, w)
+        for i in range(x.shape[0]):
+            new = mpmd.call(jax.grad(three_stage_loss), call_counter=i)(w, x[i], y[i])
+            grads = jax.tree.map(jnp.add, grads, new)
+        norm = jnp.sqrt(sum(jnp.sum(g**2) for g in grads.values()))
+        scale = jnp.where(norm < 1, 1.0, 1 / norm)
+        return {k: w[k] - 0.1 * scale * grads[k] for k in w}
+
+    return three(fn, 3)

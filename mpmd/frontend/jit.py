@@ -147,8 +147,9 @@ class JitFunction:
         arg_names, result_names = signature.arg_names, signature.result_names
         ins = prefixes.for_arguments("in_shardings", self._in_shardings, signature.in_tree)
         outs = prefixes.for_results("out_shardings", self._out_shardings, signature.out_tree)
-        prefixes.check_shardings("in_shardings", ins, arg_names, signature.in_avals)
-        prefixes.check_shardings("out_shardings", outs, result_names, signature.out_avals)
+        check = partial(prefixes.check_shardings, topology=config.topology)
+        check("in_shardings", ins, arg_names, signature.in_avals)
+        check("out_shardings", outs, result_names, signature.out_avals)
         inputs, outputs = assigned_places(config, signature)
         if config.read_input_output_mesh_from_shardings:
             merge = partial(prefixes.merge_places, config.topology)

@@ -16,6 +16,7 @@ from mpmd.dialect._jaxlib import ir, make_context
 from mpmd.dialect.functions import function_type, functions, symbol_name
 from mpmd.errors import PartitionError
 from mpmd.frontend.config import Config
+from mpmd.frontend.explain import explain
 from mpmd.frontend.rules import FragmentInfo, FragmentOrigin, SplitFragmentType
 from mpmd.frontend.topology import Place
 from mpmd.lowering import LoweringError, lowered_to_ifrt
@@ -101,6 +102,7 @@ def _partition(
 ) -> PartitionedModule:
     operation = parsed.operation
     _set_topology(operation, config)
+    found: list[diagnostics.Diagnostic] = []
     try:
         *before, export = _passes(config, inputs, outputs)
         with diagnostics.collect() as found:
@@ -113,7 +115,8 @@ def _partition(
         ports = tuple(map(_port, type_.inputs)), tuple(map(_port, type_.results))
         ifrt = lowered_to_ifrt(parsed)
     except PassFailure as failure:
-        raise PartitionError(_explain(failure.diagnostic)) from None
+        errors = [each for each in found if each.severity == "error"]
+        raise PartitionError(explain([*errors, failure.diagnostic])) from None
     except (LoweringError, ir.MLIRError) as failure:
         raise PartitionError(str(failure)) from None
     return PartitionedModule(parsed, ifrt, scheduled, *ports)
@@ -126,22 +129,11 @@ def labelled_text(module: str | bytes, config: Config) -> str:
     return str(parsed)
 
 
-def _explain(diagnostic: diagnostics.Diagnostic) -> str:
-    """What went wrong, and where in the user's source."""
-    parts = [(diagnostic.location, diagnostic.message), *diagnostic.notes]
-    return "\n".join(text + _source(location) for location, text in parts)
-
-
-def _source(location: ir.Location) -> str:
-    found = _LINE.search(str(location))
-    return f" ({found[1]}:{found[2]})" if found else ""
-
-
 def _warn(found: Sequence[diagnostics.Diagnostic]) -> None:
     """Tells the user what was ignored, such as a rule about a fragment that does not exist."""
     for each in found:
         if each.severity == "warning":
-            warnings.warn(_explain(each), stacklevel=2)
+            warnings.warn(explain([each]), stacklevel=2)
 
 
 def parse(module: str | bytes) -> ir.Module:
@@ -225,7 +217,6 @@ def _describe(unit: Unit) -> FragmentInfo:
     )
 
 
-_LINE = re.compile(r'"([^"]+\.py)":(\d+):')
 _DIMENSION = re.compile(r"\{([^}]*)\}")
 _AXIS = re.compile(r'"((?:[^"\\]|\\.)*)"')
 

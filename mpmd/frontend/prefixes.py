@@ -44,9 +44,13 @@ def for_results(key: str, prefix: Any, out_tree: Any) -> list[Any]:
 
 
 def check_shardings(
-    key: str, shardings: Sequence[Any], names: Sequence[str], avals: Sequence[Any]
+    key: str,
+    shardings: Sequence[Any],
+    names: Sequence[str],
+    avals: Sequence[Any],
+    topology: dict[str, Mesh],
 ) -> None:
-    """Refuses what is no sharding of its array."""
+    """Refuses what is no sharding of its array over the axes of a mesh."""
     for sharding, name, aval in zip(shardings, names, avals, strict=True):
         if sharding is None:
             continue
@@ -59,6 +63,20 @@ def check_shardings(
             raise ValueError(
                 f"{key} of {name} does not fit its shape {aval.shape}: {error}"
             ) from None
+        used = {axis for axes in sharding.spec for axis in _axes_of(axes)}
+        if not any(used <= set(mesh.axis_names) for mesh in topology.values()):
+            known = "; ".join(f"{each!r}: {mesh.axis_names}" for each, mesh in topology.items())
+            raise ValueError(
+                f"{key} of {name} is over {', '.join(map(repr, sorted(used)))}, which no mesh of "
+                f"the topology has as its axes: {known}"
+            )
+
+
+def _axes_of(axes: Any) -> tuple[str, ...]:
+    """The axes that one dimension is split over, in an entry of a PartitionSpec."""
+    if isinstance(axes, str):
+        return (axes,)
+    return tuple(axes) if isinstance(axes, tuple) else ()
 
 
 def places_from_names(

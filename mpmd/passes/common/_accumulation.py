@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.functions import callee_name, entry_block, terminator
+from mpmd.dialect.uses import used_values
 from mpmd.passes.common._flow import MPMD_CALL, Flow, Node, Value
 
 ADD = "stablehlo.add"
@@ -133,11 +134,7 @@ def sort_by_dependencies(block: ir.Block) -> None:
 
 
 def _makers(op: ir.Operation) -> Iterator[ir.Operation]:
-    for value in op.operands:
+    for value in used_values(op):
         owner = value.owner
         if not isinstance(owner, ir.Block):
             yield owner.operation if isinstance(owner, ir.OpView) else owner
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in block.operations:
-                yield from _makers(inner.operation)

@@ -233,7 +233,7 @@ class FlowPass(Pass):
         flow.release()
 
     def applies_to(self, func: ir.Operation) -> bool:
-        """Tells whether the pass looks at `func`: by default where all values have a mesh."""
+        """Tells whether the pass looks at `func`: by default where there are meshes to work on."""
         return is_mpmd_function(func)
 
     @abstractmethod

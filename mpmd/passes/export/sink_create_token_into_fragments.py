@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir
-from mpmd.dialect.functions import entry_block, is_mpmd_function, terminator
+from mpmd.dialect.functions import entry_block, terminator
 from mpmd.passes.base import FunctionPass, PassFailure
 
 _TOKEN = "!stablehlo.token"
@@ -26,10 +26,6 @@ class SinkCreateTokenIntoFragments(FunctionPass):
     """
 
     name: ClassVar[str] = "mpmd-sink-create-token-into-fragments"
-
-    def applies_to(self, func: ir.Operation) -> bool:
-        """Tells whether `func` is an MPMD function."""
-        return is_mpmd_function(func)
 
     def run_on_function(self, func: ir.Operation) -> None:
         """Sinks the tokens that fragments of `func` take."""

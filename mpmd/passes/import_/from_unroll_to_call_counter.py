@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir
-from mpmd.dialect.functions import entry_block, is_mpmd_function
+from mpmd.dialect.functions import entry_block
 from mpmd.passes.base import FunctionPass
 
 
@@ -23,9 +23,6 @@ class FromUnrollToCallCounter(FunctionPass):
     """
 
     name: ClassVar[str] = "mpmd-from-unroll-to-call-counter"
-
-    def applies_to(self, func: ir.Operation) -> bool:
-        return is_mpmd_function(func)
 
     def run_on_function(self, func: ir.Operation) -> None:
         for op in entry_block(func).operations:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir
-from mpmd.dialect.functions import is_mpmd_function, terminator
+from mpmd.dialect.functions import terminator
 from mpmd.passes.base import FunctionPass, PassFailure, option, raise_all
 from mpmd.passes.import_._assignment import (
     NameAssignment,
@@ -45,9 +45,6 @@ class InlineNestedUserExposedOps(FunctionPass):
         parse=parse_names,
         format=format_assignment,
     )
-
-    def applies_to(self, func: ir.Operation) -> bool:
-        return is_mpmd_function(func)
 
     def run_on_function(self, func: ir.Operation) -> None:
         places = dict(self.assignment)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir
-from mpmd.dialect.functions import entry_block, is_mpmd_function, terminator
+from mpmd.dialect.functions import entry_block, terminator
 from mpmd.passes.base import FunctionPass
 from mpmd.passes.import_._negligible import is_negligible
 
@@ -31,9 +31,6 @@ class InsertNamelessCloneOfNegligibleOps(FunctionPass):
     """
 
     name: ClassVar[str] = "mpmd-insert-nameless-clone-of-negligible-ops"
-
-    def applies_to(self, func: ir.Operation) -> bool:
-        return is_mpmd_function(func)
 
     def run_on_function(self, func: ir.Operation) -> None:
         for label in _labels(entry_block(func)):

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.attributes import i64, mesh_tensor_type
-from mpmd.dialect.functions import is_mpmd_function
 from mpmd.passes.base import FunctionPass, PassFailure, option, raise_all
 from mpmd.passes.import_._assignment import (
     NameAssignment,
@@ -47,9 +46,6 @@ class MapNamedOpsToMpmdOps(FunctionPass):
         parse=parse_names,
         format=format_assignment,
     )
-
-    def applies_to(self, func: ir.Operation) -> bool:
-        return is_mpmd_function(func)
 
     def run_on_function(self, func: ir.Operation) -> None:
         places = dict(self.assignment)

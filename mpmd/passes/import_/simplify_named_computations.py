@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.fragment import erase_dead
-from mpmd.dialect.functions import entry_block, is_mpmd_function, terminator
+from mpmd.dialect.functions import entry_block, terminator
 from mpmd.dialect.purity import is_pure
 from mpmd.passes.base import FunctionPass
 
@@ -37,9 +37,6 @@ class SimplifyNamedComputations(FunctionPass):
     """
 
     name: ClassVar[str] = "mpmd-simplify-named-computations"
-
-    def applies_to(self, func: ir.Operation) -> bool:
-        return is_mpmd_function(func)
 
     def run_on_function(self, func: ir.Operation) -> None:
         block = entry_block(func)

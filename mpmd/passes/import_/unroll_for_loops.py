@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from mpmd.dialect._jaxlib import inline_call, ir
 from mpmd.dialect.attributes import int_attribute, ui32
-from mpmd.dialect.functions import entry_block, is_mpmd_function, terminator
+from mpmd.dialect.functions import entry_block, terminator
 from mpmd.passes.base import FunctionPass
 
 LOOP = "mpmd.for"
@@ -37,9 +37,6 @@ class UnrollForLoops(FunctionPass):
     """
 
     name: ClassVar[str] = "mpmd-unroll-for-loops"
-
-    def applies_to(self, func: ir.Operation) -> bool:
-        return is_mpmd_function(func)
 
     def run_on_function(self, func: ir.Operation) -> None:
         # One round per level of nesting: the copies of an inner loop stand where the outer one was.

@@ -10,6 +10,7 @@ from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.fragment import set_returned
 from mpmd.dialect.functions import terminator
 from mpmd.dialect.purity import is_pure
+from mpmd.dialect.uses import used_values
 from mpmd.passes.optimize._cheap import is_cheap
 from mpmd.passes.optimize._cut import cheapest_cut
 
@@ -136,7 +137,7 @@ class _Body:
         define(block.arguments, _ARGUMENT)
         self.operands: list[list[Place]] = []
         for number, op in enumerate(ops):
-            self.operands.append([places[value] for value in _used(op) if value in places])
+            self.operands.append([places[value] for value in used_values(op) if value in places])
             define(op.results, number)
         self.returned = [places[value] for value in last.operands]
 
@@ -237,16 +238,6 @@ class _Body:
     def can_pass(self, places: Iterable[Place]) -> bool:
         """Tells whether all values at `places` are tensors, which fragments can hand on."""
         return all(isinstance(self.types[place], ir.RankedTensorType) for place in places)
-
-
-def _used(op: ir.Operation) -> list[ir.Value]:
-    """Returns what `op` uses, also inside its regions."""
-    used = list(op.operands)
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in block.operations:
-                used += _used(inner.operation)
-    return used
 
 
 def _bits(type_: ir.Type) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from mpmd.dialect._jaxlib import ir
-from mpmd.dialect.functions import entry_block, is_mpmd_function
+from mpmd.dialect.functions import entry_block
 from mpmd.passes.base import FunctionPass, Option, PassFailure
 from mpmd.passes.optimize._order import Cycle, ProgramOrder
 from mpmd.passes.optimize._recorded_order import record_order
@@ -32,9 +32,6 @@ class OrderByPredicate(FunctionPass):
     @classmethod
     def options(cls) -> list[Option]:
         return []
-
-    def applies_to(self, func: ir.Operation) -> bool:
-        return is_mpmd_function(func) and super().applies_to(func)
 
     def run_on_function(self, func: ir.Operation) -> None:
         order = ProgramOrder(entry_block(func))

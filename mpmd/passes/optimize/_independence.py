@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.fragment import set_returned
 from mpmd.dialect.functions import terminator
+from mpmd.dialect.uses import used_values
 
 Place = tuple[int, int]
 """A value of a body, the same in every copy of it: (operation number, result number)."""
@@ -36,7 +37,7 @@ def split_of(block: ir.Block, late_arguments: Iterable[int]) -> Split | None:
     arguments = set(early)
     shared: dict[Place, None] = {}
     for number, op in enumerate(list(block.operations)[:-1]):
-        used = _used(op.operation)
+        used = used_values(op.operation)
         if any(value in late for value in used):
             late.update(op.operation.results)
             shared.update(_places(early, used))
@@ -54,16 +55,6 @@ def split_of(block: ir.Block, late_arguments: Iterable[int]) -> Split | None:
 def _places(early: dict[ir.Value, Place | None], used: Sequence[ir.Value]) -> dict[Place, None]:
     places = (early.get(value) for value in used)
     return {place: None for place in places if place is not None}
-
-
-def _used(op: ir.Operation) -> list[ir.Value]:
-    """Returns what `op` uses, also inside its regions."""
-    used = list(op.operands)
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in block.operations:
-                used += _used(inner.operation)
-    return used
 
 
 def values_at(block: ir.Block, places: Sequence[Place]) -> list[ir.Value]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain, product
 
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.fragment import CALL, REGION, Fragment
+from mpmd.dialect.uses import used_values
 from mpmd.passes.base import PassFailure
 from mpmd.passes.optimize._fragment_info import info_of
 
@@ -138,12 +139,6 @@ class ProgramOrder:
         return circle[::-1]
 
 
-def _used(op: ir.Operation) -> Iterator[ir.Value]:
-    """Yields the values that an operation uses, in its regions too; fragments are closed."""
-    yield from op.operands
-    if op.name in (REGION, CALL):
-        return
-    for region in op.regions:
-        for block in region.blocks:
-            for inner in block.operations:
-                yield from _used(inner.operation)
+def _used(op: ir.Operation) -> Sequence[ir.Value]:
+    """Returns the values that an operation uses, in its regions too; fragments are closed."""
+    return op.operands if op.name in (REGION, CALL) else used_values(op)

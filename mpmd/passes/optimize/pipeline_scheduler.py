@@ -7,7 +7,7 @@ from enum import Enum, auto
 from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir
-from mpmd.dialect.functions import entry_block, is_mpmd_function
+from mpmd.dialect.functions import entry_block
 from mpmd.passes.base import FunctionPass, PassFailure, option
 from mpmd.passes.optimize._order import Cycle, ProgramOrder
 from mpmd.passes.optimize._recorded_order import record_order
@@ -113,9 +113,6 @@ class PipelineScheduler(FunctionPass):
         "one by one and to where a microbatch enters and leaves a mesh, or if that fails 'skip'.",
         parse=parse_on_cycle,
     )
-
-    def applies_to(self, func: ir.Operation) -> bool:
-        return is_mpmd_function(func) and super().applies_to(func)
 
     def run_on_function(self, func: ir.Operation) -> None:
         failure: PassFailure | None = None

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.diagnostics import report
-from mpmd.dialect.functions import entry_block, is_mpmd_function
+from mpmd.dialect.functions import entry_block
 from mpmd.passes.base import FunctionPass, option
 from mpmd.passes.optimize._fragment_info import FragmentInfo, fragments_by_info
 from mpmd.passes.optimize._order import Cycle, ProgramOrder
@@ -43,9 +43,6 @@ class RuleBasedSchedule(FunctionPass):
     remove_control_dependencies: bool = option(
         True, "Forget the order when done, instead of leaving it for mpmd-rule-based-merge to keep."
     )
-
-    def applies_to(self, func: ir.Operation) -> bool:
-        return is_mpmd_function(func) and super().applies_to(func)
 
     def run_on_function(self, func: ir.Operation) -> None:
         if not self.rules:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.diagnostics import report
-from mpmd.dialect.functions import entry_block, is_mpmd_function
+from mpmd.dialect.functions import entry_block
 from mpmd.passes.base import FunctionPass
 from mpmd.passes.optimize._scheduling_units import schedulable_meshes, scheduling_units
 
@@ -24,9 +24,6 @@ class SchedulingUnitsVerifier(FunctionPass):
     """
 
     name: ClassVar[str] = "mpmd-scheduling-units-verifier"
-
-    def applies_to(self, func: ir.Operation) -> bool:
-        return is_mpmd_function(func) and super().applies_to(func)
 
     def run_on_function(self, func: ir.Operation) -> None:
         ops = [op.operation for op in entry_block(func).operations]

@@ -1,4 +1,4 @@
-"""Which computations go into which inferred fragment: the plan of a function, before any edit."""
+"""Which computations go into which fragment: the plan of a function, before any edit."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+from mpmd.dialect.attributes import read_mesh_tensor
+from mpmd.dialect.fragment import REGION
 from mpmd.dialect.purity import is_pure
 from mpmd.passes.import_._mesh_graph import ASSIGN, CALL, Body, Node
 
 
 @dataclass(eq=False, slots=True)
 class Wrap:
-    """An inferred fragment to be: its computations, last one first, and the values it takes.
+    """An inferred fragment to be, or what is to be added to a fragment that is there.
 
-    A slot belongs to the computation that takes the value.
+    Has the computations, last one first, and the values that they take. A slot belongs to the
+    computation that takes the value.
     """
 
     mesh: str
@@ -65,7 +68,8 @@ class Plan:
 
     Goes from the last computation to the first. One that only wraps use is done inside them, when
     it is cheap (pure and of one operand at most) or there are at most `max_clones` of them;
-    otherwise it gets wraps of its own, one a mesh.
+    otherwise it gets wraps of its own, one a mesh. A fragment that is there is a wrap as well, for
+    what it takes through an assign of which only fragments take the result.
     """
 
     def __init__(self, body: Body, needs: Needs) -> None:
@@ -78,6 +82,11 @@ class Plan:
         """Assigns that would keep a computation alive though nothing uses them."""
         self.copies: dict[Node, int] = {}
         """In how many wraps a computation is."""
+        self.grown: dict[Node, Wrap] = {}
+        """The fragments that are there, and what is added to them."""
+        self.sunk: dict[int, Node] = {}
+        """By their result, the assigns of what is computed inside the fragments that take it."""
+        self._takers = _takers_of_assigned(body)
         self._used = {value for node in body.nodes for value in (*node.operands, *node.captured)}
         self._used.update(body.returned)
         for index, value in enumerate(body.returned):
@@ -102,11 +111,15 @@ class Plan:
 
     def _plan(self, node: Node) -> None:
         users = [user for value in node.results for user in self.users.get(value, ())]
-        wraps = list(dict.fromkeys(user for user in users if isinstance(user, Wrap)))
-        dead = [user.node for user in users if isinstance(user, Use) and self._is_dead(user)]
-        only_wraps = bool(wraps) and len(dead) == sum(isinstance(user, Use) for user in users)
+        inside = [(user, self._wraps_behind(user)) for user in users]
+        dead = [user.node for user, _ in inside if isinstance(user, Use) and self._is_dead(user)]
+        wraps = list(dict.fromkeys(wrap for _, behind in inside for wrap in behind))
+        only_wraps = bool(wraps) and len(dead) == sum(not behind for _, behind in inside)
         if only_wraps and (len(wraps) <= self.needs.max_clones or _is_cheap(node)):
             self.dead.extend(each for each in dead if each is not None)
+            for user, behind in inside:
+                if isinstance(user, Use) and user.node is not None and behind:
+                    self.sunk[user.node.results[0]] = user.node
         else:
             meshes = sorted({mesh for mesh in map(self.mesh_of, users) if mesh})
             if not meshes and (users or not is_pure(node.op)):
@@ -118,6 +131,18 @@ class Plan:
             wrap.take(node)
             for value in inputs(node):
                 self._add_user(value, wrap)
+
+    def _wraps_behind(self, user: Wrap | Use) -> list[Wrap]:
+        """Returns the wraps in which `user` needs a value, if that is all it needs it for."""
+        if isinstance(user, Wrap):
+            return [user]
+        if user.node is None or user.node.name != ASSIGN:
+            return []
+        takers = self._takers.get(user.node.results[0], [])
+        if any(taker is None or taker.name != REGION for taker in takers):
+            return []
+        mesh = self.needs.assigned_mesh(user.node)
+        return [self.grown.setdefault(each, Wrap(mesh)) for each in takers if each is not None]
 
     def _is_dead(self, use: Use) -> bool:
         node = use.node
@@ -138,6 +163,23 @@ class Plan:
             was_there = isinstance(user, Use) and user.node is not None and user.node.name != CALL
             (old if was_there else new).append(user)
         return [*reversed(new), *old]
+
+
+def _takers_of_assigned(body: Body) -> dict[int, list[Node | None]]:
+    """Returns who takes the results of assigns that are in device memory; None for the return."""
+    takers: dict[int, list[Node | None]] = {}
+    for node in body.nodes:
+        if node.name == ASSIGN:
+            parts = read_mesh_tensor(node.op.results[0].type)
+            if parts is not None and parts.memory_kind is None:
+                takers[node.results[0]] = []
+        for value in (*node.operands, *node.captured):
+            if value in takers:
+                takers[value].append(node)
+    for value in body.returned:
+        if value in takers:
+            takers[value].append(None)
+    return takers
 
 
 def _is_cheap(node: Node) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -45,7 +46,6 @@ class InferMeshFinalize(Pass):
     def run(self, module: ir.Operation) -> None:
         for func in functions(module):
             if is_mpmd_function(func):
-                _erase_dead(entry_block(func))
                 _Finalizer(func, self.infer_transfers).run()
                 clear_all(func, "arg_attrs", USE_SET, SRC_SET)
                 clear_all(func, "res_attrs", USE_SET, SRC_SET)
@@ -91,7 +91,10 @@ class _Finalizer:
     def run(self) -> None:
         """Finalizes the function."""
         block = entry_block(self.func)
-        self._set_inputs(block)
+        # An input that nothing uses but assigns without a use is still on the mesh that they name.
+        assigned = [self._sorted_targets(argument) for argument in block.arguments]
+        _erase_dead(block)
+        self._set_inputs(block, assigned)
         folded: list[ir.Operation] = []
         for view in list(block.operations):
             op = view.operation
@@ -108,13 +111,13 @@ class _Finalizer:
             raise PassFailure(op, _LEFT)
         op.erase()
 
-    def _set_inputs(self, block: ir.Block) -> None:
+    def _set_inputs(self, block: ir.Block, assigned: Sequence[Sequence[ir.Type]]) -> None:
         """Gives the inputs a mesh that something assigns them to."""
-        for argument in block.arguments:
+        for argument, before in zip(block.arguments, assigned, strict=True):
             type_ = argument.type
             if is_mesh_tensor(type_):
                 continue
-            types = self._sorted_targets(argument)
+            types = self._sorted_targets(argument) or before
             argument.set_type(types[0] if types else mesh_tensor_type(self.default, type_))
             self.homes[argument] = {argument.type: argument}
 

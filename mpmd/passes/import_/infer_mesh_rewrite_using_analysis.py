@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.attributes import (
-    is_mesh_tensor,
     mesh_of,
     mesh_tensor_type,
     origins_attribute,
@@ -27,11 +25,15 @@ from mpmd.passes.import_._mesh_graph import CALL, FOR, Function, Node, read_modu
 from mpmd.passes.import_._mesh_sets import (
     SRC_SET,
     USE_SET,
-    Meshes,
-    argument_dictionaries,
     names,
-    read_all,
     read_from,
+)
+from mpmd.passes.import_._signatures import (
+    Signature,
+    copies_last,
+    copy_numbers,
+    note_copies,
+    signature_of,
 )
 from mpmd.passes.import_._wraps import Plan, Use, Wrap, inputs
 
@@ -50,7 +52,8 @@ class InferMeshRewriteUsingAnalysis(Pass):
         %3 = mpmd.unassign %2
         %4 = mpmd.assign %3
 
-    A computation that only other such computations use becomes part of their fragments. A callee
+    A computation that only other such computations use becomes part of their fragments, and one
+    that is assigned to nothing but fragments, part of these. A callee
     takes and returns one value for every mesh of the use set of an argument or result; the further
     ones come last, and `mpmd.copies` says which they are. Requires use sets, and that
     `mpmd-infer-mesh-assign-mesh-func-leaves` has run.
@@ -63,65 +66,16 @@ class InferMeshRewriteUsingAnalysis(Pass):
 
     def run(self, module: ir.Operation) -> None:
         graph = read_module(module)
-        signatures = {name: _signature(function) for name, function in graph.items()}
+        signatures = {name: signature_of(function) for name, function in graph.items()}
         for function in graph.values():
             _Rewriter(function, signatures, self.max_clones).run()
-
-
-@dataclass(frozen=True)
-class _Signature:
-    """The meshes on which a function takes its arguments and returns its results.
-
-    Empty for values that keep their type: they have a mesh, or belong to the entry point.
-    """
-
-    arguments: list[list[str]]
-    results: list[list[str]]
-
-
-def _signature(function: Function) -> _Signature:
-    op, body = function.op, function.body
-    default = [min(topology_of(op))]
-    needed = _use_sets(function)
-
-    def plain(value: int) -> bool:
-        return not is_mesh_tensor(function.values[value].type)
-
-    # A function that nothing calls takes what it takes, like the entry point.
-    splits = bool(function.callers) and not function.is_entry
-    arguments = [
-        sorted(names(needed.get(value, ()))) or default if splits and plain(value) else []
-        for value in body.arguments
-    ]
-    if function.is_entry:
-        return _Signature(arguments, [[] for _ in body.returned])
-    results = [
-        # What no call uses is returned from where it is.
-        names(meshes or ()) or sorted(names(needed.get(value, ())))[:1] or default
-        if plain(value)
-        else []
-        for value, meshes in zip(
-            body.returned, read_all(op, "res_attrs", USE_SET, len(body.returned)), strict=True
-        )
-    ]
-    return _Signature(arguments, results)
-
-
-def _use_sets(function: Function) -> dict[int, Meshes]:
-    arguments = function.body.arguments
-    sets = read_all(function.op, "arg_attrs", USE_SET, len(arguments))
-    found = dict(zip(arguments, sets, strict=True))
-    for node in function.nodes():
-        if node.carries_sets:
-            found.update(dict.fromkeys(node.results, read_from(node.op, USE_SET)))
-    return {value: meshes for value, meshes in found.items() if meshes is not None}
 
 
 class _Rewriter:
     """Rewrites one function, from the first operation to the last; tells its plan its needs."""
 
     def __init__(
-        self, function: Function, signatures: dict[str, _Signature], max_clones: int
+        self, function: Function, signatures: dict[str, Signature], max_clones: int
     ) -> None:
         self.function = function
         self.signatures = signatures
@@ -163,13 +117,20 @@ class _Rewriter:
                 raise PassFailure(node.op, "loops must be unrolled before meshes are inferred")
             elif node.name == CALL and callee_name(node.op) in self.signatures:
                 self._rewrite_call(node, self.signatures[callee_name(node.op)])
-            elif node not in self.plan.dead:
+            elif node not in self.plan.dead and not self._is_sunk(node):
                 self._rewrite_operands(node)
+                added = self.plan.grown.get(node)
+                if added is not None and added.members:
+                    self._grow(added, node)
         self._split_results()
         for node in reversed(self.function.body.nodes):
-            if node in self.replaced or (node in self.plan.copies and node not in self.moved):
+            gone = node in self.replaced or self._is_sunk(node)
+            if gone or (node in self.plan.copies and node not in self.moved):
                 node.op.erase()
         update_function_type(self.function.op)
+
+    def _is_sunk(self, node: Node) -> bool:
+        return bool(node.results) and node.results[0] in self.plan.sunk
 
     def _take(self, value: int, mesh: str, user: Wrap | Use) -> ir.Value:
         """Returns `value` for a user that needs it on `mesh`."""
@@ -194,10 +155,7 @@ class _Rewriter:
         fragment = ir.Operation.create(
             "mpmd.fragment",
             results=[mesh_tensor_type(wrap.mesh, type_) for type_ in types],
-            operands=[
-                assign(self._take(value, wrap.mesh, wrap), wrap.mesh, None, ip, loc)
-                for value, _ in wrap.slots
-            ],
+            operands=self._slots(wrap, last.op),
             attributes={
                 "mesh_name": ir.StringAttr.get(wrap.mesh),
                 "origin": origins_attribute([]),
@@ -210,36 +168,75 @@ class _Rewriter:
         for number, type_, result in zip(last.results, types, fragment.results, strict=True):
             made = unassign(result, type_, ip, loc)
             self.places.setdefault(number, {})[wrap.mesh] = made
-        self._fill(fragment.regions[0], wrap, last)
-
-    def _fill(self, region: ir.Region, wrap: Wrap, last: Node) -> None:
-        outer = self.function.values
         types = [self.types[value] for value, _ in wrap.slots]
-        block = region.blocks.append(*types, arg_locs=[last.op.location] * len(types))
+        block = fragment.regions[0].blocks.append(*types, arg_locs=[loc] * len(types))
+        ip = ir.InsertionPoint(block)
+        inside = self._fill(wrap, list(block.arguments), ip)
+        returned = [inside[value] for value in last.results]
+        ir.Operation.create("mpmd.return", operands=returned, ip=ip, loc=loc)
+
+    def _slots(self, wrap: Wrap, before: ir.Operation) -> list[ir.Value]:
+        """Returns the operands of a fragment for what the computations of `wrap` take."""
+        ip, loc = ir.InsertionPoint(before), before.location
+        return [
+            assign(self._take(value, wrap.mesh, wrap), wrap.mesh, None, ip, loc)
+            for value, _ in wrap.slots
+        ]
+
+    def _grow(self, wrap: Wrap, node: Node) -> None:
+        """Replaces a fragment by one that computes inside what is assigned to nothing else."""
+        old, loc = node.op, node.op.location
+        block = old.regions[0].blocks[0]
+        arguments = [block.add_argument(self.types[value], loc) for value, _ in wrap.slots]
+        inside = self._fill(wrap, arguments, ir.InsertionPoint.at_block_begin(block))
+        kept = []
+        for number, value in reversed(list(enumerate(node.operands))):
+            sunk = self.plan.sunk.get(value)
+            if sunk is None:
+                kept.append(old.operands[number])
+            else:
+                block.arguments[number].replace_all_uses_with(inside[sunk.operands[0]])
+                block.erase_argument(number)
+        new = ir.Operation.create(
+            old.name,
+            results=[result.type for result in old.results],
+            operands=[*reversed(kept), *self._slots(wrap, old)],
+            attributes=dict(old.attributes.items()),
+            regions=1,
+            ip=ir.InsertionPoint(old),
+            loc=loc,
+        )
+        block.append_to(new.regions[0])
+        for result, value in zip(old.results, new.results, strict=True):
+            result.replace_all_uses_with(value)
+        for number, result in zip(node.results, new.results, strict=True):
+            self.function.values[number] = result
+        self.replaced.add(node)
+
+    def _fill(
+        self, wrap: Wrap, arguments: Sequence[ir.Value], ip: ir.InsertionPoint
+    ) -> dict[int, ir.Value]:
+        """Puts the computations of `wrap` there; returns their results by number."""
+        outer = self.function.values
         taken: dict[Node, list[tuple[int, ir.Value]]] = {}
-        for (value, taker), argument in zip(wrap.slots, block.arguments, strict=True):
+        for (value, taker), argument in zip(wrap.slots, arguments, strict=True):
             taken.setdefault(taker, []).append((value, argument))
         inside: dict[int, ir.Value] = {}
         for node in reversed(wrap.members):
             if self.plan.copies[node] == 1:
-                block.append(node.op)
+                _move(node.op, ip)
                 self.moved.add(node)
                 op = node.op
             else:
-                op = node.op.clone(ip=ir.InsertionPoint(block))
+                op = node.op.clone(ip=ip)
             local = {outer[v]: inside[v] for v in inputs(node) if v in inside}
             local.update({outer[value]: argument for value, argument in taken.get(node, ())})
             replace_operands(op, local)
             erase_attributes(op, USE_SET, SRC_SET)
             inside.update(zip(node.results, op.results, strict=True))
-        ir.Operation.create(
-            "mpmd.return",
-            operands=[inside[value] for value in last.results],
-            ip=ir.InsertionPoint(block),
-            loc=last.op.location,
-        )
+        return inside
 
-    def _rewrite_call(self, node: Node, signature: _Signature) -> None:
+    def _rewrite_call(self, node: Node, signature: Signature) -> None:
         old, ip, loc = node.op, ir.InsertionPoint(node.op), node.op.location
         assigned = [
             [
@@ -258,13 +255,13 @@ class _Rewriter:
         ]
         call = ir.Operation.create(
             CALL,
-            results=_copies_last(types),
-            operands=_copies_last(assigned),
+            results=copies_last(types),
+            operands=copies_last(assigned),
             attributes=dict(old.attributes.items()),
             ip=ip,
             loc=loc,
         )
-        copies = _copy_numbers(signature.results)
+        copies = copy_numbers(signature.results)
         results = list(call.results)
         for index, meshes in enumerate(signature.results):
             if not meshes:
@@ -284,7 +281,7 @@ class _Rewriter:
         meshes = self.signatures[self.function.name].arguments
         ip = ir.InsertionPoint.at_block_begin(block)
         loc = ir.Location.unknown()
-        copies = _copy_numbers(meshes)
+        copies = copy_numbers(meshes)
         types = [self.types[argument] for argument in body.arguments]
         for type_, each in zip(types, meshes, strict=True):
             for mesh in each[1:]:
@@ -297,7 +294,7 @@ class _Rewriter:
                     mesh: unassign(block.arguments[number], types[index], ip, loc)
                     for mesh, number in zip(each, numbers, strict=True)
                 }
-        _note_copies(self.function.op, "arg_attrs", copies)
+        note_copies(self.function.op, "arg_attrs", copies)
 
     def _split_results(self) -> None:
         """Makes a result of a callee one a mesh."""
@@ -314,27 +311,13 @@ class _Rewriter:
                     for each, use in zip(taken, uses, strict=True)
                 ]
             returned.append(taken)
-        ir.Operation.create(last.name, operands=_copies_last(returned), ip=ip, loc=last.location)
+        ir.Operation.create(last.name, operands=copies_last(returned), ip=ip, loc=last.location)
         last.erase()
-        _note_copies(self.function.op, "res_attrs", _copy_numbers(meshes))
+        note_copies(self.function.op, "res_attrs", copy_numbers(meshes))
 
 
-def _copies_last(values: Sequence[Sequence[Any]]) -> list[Any]:
-    """Returns the first of each group, then the further ones."""
-    return [each[0] for each in values] + [value for each in values for value in each[1:]]
-
-
-def _copy_numbers(meshes: Sequence[Sequence[str]]) -> list[list[int]]:
-    """Returns where the further values of each group are, if they come last."""
-    free = itertools.count(len(meshes))
-    return [[next(free) for _ in each[1:]] for each in meshes]
-
-
-def _note_copies(op: ir.Operation, where: str, copies: Sequence[Sequence[int]]) -> None:
-    if any(copies):
-        found = argument_dictionaries(op, where, len(copies))
-        for dictionary, numbers in zip(found, copies, strict=True):
-            if numbers:
-                dictionary["mpmd.copies"] = ir.DenseI64ArrayAttr.get(numbers)
-        found.extend({} for numbers in copies for _ in numbers)
-        op.attributes[where] = ir.ArrayAttr.get([ir.DictAttr.get(each) for each in found])
+def _move(op: ir.Operation, ip: ir.InsertionPoint) -> None:
+    if ip.ref_operation is None:
+        ip.block.append(op)
+    else:
+        op.move_before(ip.ref_operation)

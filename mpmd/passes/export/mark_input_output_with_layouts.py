@@ -67,7 +67,7 @@ class MarkInputOutputWithLayouts(FunctionPass):
             if value in layouts:
                 _set(its, layouts[value])
         for fragment in fragments(block):
-            for name, values in ((ARG, fragment.operands), (RES, fragment.results)):
+            for name, values in _values_with_layouts(fragment):
                 attributes = read(fragment.op, name, len(values))
                 for value, each in zip(values, attributes, strict=True):
                     _set(each, layouts.get(value))
@@ -78,12 +78,32 @@ class MarkInputOutputWithLayouts(FunctionPass):
 
 def _mark_without_layouts(block: ir.Block) -> None:
     for fragment in fragments(block):
-        for name, values in ((ARG, fragment.op.operands), (RES, fragment.op.results)):
+        for name, values in _values_with_layouts(fragment):
             if name not in fragment.op.attributes:
                 write(fragment.op, name, [{} for _ in values])
         for number, result in enumerate(fragment.op.results):
             if not any(True for _ in result.uses):
                 _set_of_result(fragment.op, number, _AUTO)
+
+
+def _values_with_layouts(fragment: Fragment) -> list[tuple[str, list[ir.Value]]]:
+    """Returns what a fragment takes and makes, as far as a layout is known for any of it.
+
+    What only passes on between meshes has none.
+    """
+    found = [(RES, fragment.results)]
+    if any(map(_has_layout, fragment.operands)):
+        found.append((ARG, fragment.operands))
+    return found
+
+
+def _has_layout(value: ir.Value) -> bool:
+    if isinstance(value, ir.BlockArgument):
+        return True
+    maker = value.owner.operation
+    if maker.name == "mpmd.transfer":
+        return isinstance(maker.operands[0], ir.BlockArgument)
+    return Fragment.of(maker) is not None
 
 
 @dataclass(frozen=True)

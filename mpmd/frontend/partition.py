@@ -20,7 +20,7 @@ from mpmd.frontend.explain import explain
 from mpmd.frontend.rules import FragmentInfo, FragmentOrigin, SplitFragmentType
 from mpmd.frontend.topology import Place
 from mpmd.lowering import LoweringError, lowered_to_ifrt
-from mpmd.passes.base import Pass, PassFailure
+from mpmd.passes.base import PassFailure
 from mpmd.passes.import_._assignment import Place as Where
 from mpmd.passes.runner import run_passes
 from mpmd.schedules.task import Kind
@@ -28,6 +28,7 @@ from mpmd.schedules.task import Kind
 if TYPE_CHECKING:
     from mpmd.passes.optimize._happens_before import OrderByPredicate
     from mpmd.passes.optimize._scheduling_units import Unit
+    from mpmd.passes.pipelines import Phases
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class PartitionedModule:
     mpmd: ir.Module
     ifrt: ir.Module
     scheduled: ir.Operation
-    """``main`` in its final order, of fragments that still say what they are a task of."""
+    """``main`` in the order of its schedule, of fragments that say what they are a task of."""
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
 
@@ -104,13 +105,14 @@ def _partition(
     _set_topology(operation, config)
     found: list[diagnostics.Diagnostic] = []
     try:
-        *before, export = _passes(config, inputs, outputs)
+        phases = _phases(config, inputs, outputs)
         with diagnostics.collect() as found:
-            run_passes(operation, before)
+            run_passes(operation, phases.schedule)
+            with parsed.context, ir.Location.unknown(parsed.context):
+                scheduled = entry_point(operation).clone().operation
+            run_passes(operation, phases.partition)
         _warn(found)
-        with parsed.context, ir.Location.unknown(parsed.context):
-            scheduled = entry_point(operation).clone().operation
-        run_passes(operation, [export])
+        run_passes(operation, phases.export)
         type_ = function_type(entry_point(operation))
         ports = tuple(map(_port, type_.inputs)), tuple(map(_port, type_.results))
         ifrt = lowered_to_ifrt(parsed)
@@ -164,9 +166,9 @@ def _set_topology(module: ir.Operation, config: Config) -> None:
         main.attributes["topology"] = attributes.topology_attribute(shapes)
 
 
-def _passes(
+def _phases(
     config: Config, inputs: Sequence[Place | None], outputs: Sequence[Place | None]
-) -> list[Pass]:
+) -> Phases:
     from mpmd.passes import pipelines  # here, as it loads every pass
 
     schedule = {} if config.pipeline_schedule is None else {"schedule": _order(config)}

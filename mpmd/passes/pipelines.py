@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from mpmd.passes.base import Pass
 from mpmd.passes.common.merge_inferred_fragments import MergeInferredFragments
@@ -19,6 +19,15 @@ from mpmd.passes.optimize.pipeline_scheduler import wants_split_backward
 from mpmd.passes.partition.sharding_propagation_pipeline import ShardingPropagationPipeline
 
 
+class Phases(NamedTuple):
+    """The compiler in its parts."""
+
+    schedule: list[Pass]
+    """After these, fragments are in order, and say which task of the schedule they are."""
+    partition: list[Pass]
+    export: list[Pass]
+
+
 def partition(
     *,
     assignment: NameAssignment,
@@ -28,7 +37,7 @@ def partition(
     schedule: str | OrderByPredicate | None = None,
     merge_rules: Sequence[str] = (),
     schedule_rules: Sequence[str] = (),
-) -> list[Pass]:
+) -> Phases:
     """Returns the passes that turn a labelled module into a program of fragment calls.
 
     Args:
@@ -59,7 +68,7 @@ def partition(
         or any(rule.splits_backward for rule in merging)
         or (not ordering and wants_split_backward(name))
     )
-    return [
+    schedule_passes: list[Pass] = [
         ImportPipeline(
             name_to_mesh_assignment=assignment,
             input_assignment=inputs,
@@ -85,16 +94,16 @@ def partition(
             schedule_rules=ordering,
             outline_bodies=True,
         ),
-        # Once the order is settled, what was kept apart for its sake may merge.
-        *([] if merge_late else _merge_what_remains()),
-        ShardingPropagationPipeline(),
-        ExportPipeline(
-            # What carries no label is the user's program too.
-            fail_on_inferred_fragments=False,
-            copy_constants=get("mpmd_copy_constant_creation_from_producer_to_consumer", False),
-            merge_transfers=get("mpmd_apply_merge_transfers_pass", False),
-        ),
     ]
+    # Once the order is settled, what was kept apart for its sake may merge.
+    remaining = [] if merge_late else _merge_what_remains()
+    export = ExportPipeline(
+        # What carries no label is the user's program too.
+        fail_on_inferred_fragments=False,
+        copy_constants=get("mpmd_copy_constant_creation_from_producer_to_consumer", False),
+        merge_transfers=get("mpmd_apply_merge_transfers_pass", False),
+    )
+    return Phases(schedule_passes, [*remaining, ShardingPropagationPipeline()], [export])
 
 
 def _merge_what_remains() -> list[Pass]:

@@ -90,9 +90,9 @@ def _mesh_attribute(shape: MeshShape) -> ir.Attribute:
 
 
 def _create_meshes(module: ir.Operation, meshes: dict[str, MeshShape]) -> None:
-    """Puts a `sdy.mesh` per mesh at the start of the module, in the order of their names."""
+    """Puts a `sdy.mesh` per mesh at the start of the module, in order, the empty one first."""
     with ir.InsertionPoint.at_block_begin(module.regions[0].blocks[0]):
-        for name, shape in sorted(meshes.items()):
+        for name, shape in sorted(meshes.items(), key=lambda item: item[0] != EMPTY):
             ir.Operation.create(
                 "sdy.mesh",
                 attributes={

@@ -1,8 +1,8 @@
 // RUN: mpmd-opt %s -split-input-file -mpmd-generate-sdy-meshes-from-topology | FileCheck %s
 
 // CHECK:      module {
-// CHECK-NEXT:   sdy.mesh @enc = <["enc_x"=2, "enc_y"=2]>
 // CHECK-NEXT:   sdy.mesh @head = <["head_x"=8]>
+// CHECK-NEXT:   sdy.mesh @enc = <["enc_x"=2, "enc_y"=2]>
 // CHECK-NEXT:   func.func public @every_place
 module {
 sdy.mesh @all = <["enc_x"=2, "enc_y"=2, "head_x"=8]>

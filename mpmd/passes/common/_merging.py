@@ -126,6 +126,10 @@ def merged_attributes(producer: Node, consumer: Node) -> dict[str, ir.Attribute]
     counter = _merged_counter(producer, consumer)
     if counter is not None:
         attributes[CALL_COUNTER] = ui32(counter)
+    if producer.is_inferred != consumer.is_inferred:
+        # A half of a backward stays one, whatever of no label it takes in.
+        marks = (consumer if producer.is_inferred else producer).discardable()
+        attributes.update({key: marks[key] for key in (SPLIT_KEEP, SPLIT_DROP) if key in marks})
     if producer.is_inferred and consumer.is_inferred:
         reasons = union_of_reasons(producer.discardable(), consumer.discardable())
         if reasons is not None:

@@ -79,9 +79,7 @@ def _calls(module: ir.Operation) -> dict[str, list[ir.Operation]]:
                 calls.setdefault(name, []).append(op.operation)
                 if any(_says_something(op.operation, key) for key in PER_VALUE):
                     fixed.add(name)
-    return {
-        name: ops for name, ops in calls.items() if private.get(name) and name not in fixed
-    }
+    return {name: ops for name, ops in calls.items() if private.get(name) and name not in fixed}
 
 
 def _says_something(op: ir.Operation, name: str) -> bool:

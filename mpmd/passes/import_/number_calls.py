@@ -36,9 +36,7 @@ class NumberCalls(FunctionPass):
 
     def run_on_function(self, func: ir.Operation) -> None:
         calls = [
-            op.operation
-            for op in entry_block(func).operations
-            if op.operation.name == "mpmd.call"
+            op.operation for op in entry_block(func).operations if op.operation.name == "mpmd.call"
         ]
         named = Counter(map(callee_name, calls))
         if max(named.values(), default=0) < 2 or any(_COUNTER in op.attributes for op in calls):

@@ -51,8 +51,8 @@ func.func public @replicated(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@me
 // -----
 
 // Meshes may use the same axis names: the size of the present mesh tells which is meant.
-// CHECK:      sdy.mesh @big = <["x"=4]>
-// CHECK-NEXT: sdy.mesh @small = <["x"=2]>
+// CHECK:      sdy.mesh @small = <["x"=2]>
+// CHECK-NEXT: sdy.mesh @big = <["x"=4]>
 // CHECK:      func.func public @same_axes
 // CHECK-SAME:   %arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@big, [{"x"}]>}
 // CHECK-SAME:   %arg1: tensor<8xf32> {sdy.sharding = #sdy.sharding<@small, [{"x"}]>}
@@ -70,8 +70,8 @@ func.func public @same_axes(%x: tensor<8xf32> {sdy.sharding = #sdy.sharding<@mes
 
 // -----
 
-// CHECK:      sdy.mesh @big = <["x"=4]>
-// CHECK-NEXT: sdy.mesh @small = <["x"=2]>
+// CHECK:      sdy.mesh @small = <["x"=2]>
+// CHECK-NEXT: sdy.mesh @big = <["x"=4]>
 // CHECK-NEXT: func.func public @same_axes_replicated
 // CHECK-SAME:   %arg0: tensor<8xf32> {sdy.sharding = #sdy.sharding<@big, [{}]>}
 // CHECK-SAME:   topology = #mpmd.topology<<"small" : <["x"=2]>>, <"big" : <["x"=4]>>>

@@ -6,6 +6,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mpmd.passes.base import Pass, Pipeline, option
+from mpmd.passes.common.absorb_inferred_fragments import AbsorbInferredFragments
+from mpmd.passes.common.accumulate_in_order import AccumulateInOrder
+from mpmd.passes.common.call_inline import CallInline
+from mpmd.passes.common.fold import Fold
+from mpmd.passes.common.fragment_dce import FragmentDce
+from mpmd.passes.common.fragment_dedup import FragmentDedup
+from mpmd.passes.common.merge_inferred_fragments import MergeInferredFragments
+from mpmd.passes.common.move_transfers_to_producer import MoveTransfersToProducer
+from mpmd.passes.common.outline_fragments import OutlineFragments
+from mpmd.passes.common.remove_transfer_cycles import RemoveTransferCycles
 from mpmd.passes.cpp import CppPass
 from mpmd.passes.import_._assignment import (
     IndexAssignment,
@@ -14,10 +24,13 @@ from mpmd.passes.import_._assignment import (
     parse_indices,
     parse_names,
 )
+from mpmd.passes.import_._constraints import Constraints, format_constraints, parse_constraints
 from mpmd.passes.import_.copy_topology_from_main import CopyTopologyFromMain
+from mpmd.passes.import_.enforce_input_output_equisharding import EnforceInputOutputEquisharding
 from mpmd.passes.import_.erase_unused_callee_block_arguments import EraseUnusedCalleeBlockArguments
 from mpmd.passes.import_.from_unroll_to_call_counter import FromUnrollToCallCounter
 from mpmd.passes.import_.generate_sdy_meshes_from_topology import GenerateSdyMeshesFromTopology
+from mpmd.passes.import_.infer_mesh_pipeline import InferMeshPipeline
 from mpmd.passes.import_.inline_nested_calls import InlineNestedCalls
 from mpmd.passes.import_.inline_nested_user_exposed_ops import InlineNestedUserExposedOps
 from mpmd.passes.import_.insert_nameless_clone_of_negligible_ops import (
@@ -31,7 +44,10 @@ from mpmd.passes.import_.simplify_named_computations import SimplifyNamedComputa
 from mpmd.passes.import_.sink_negligible_ops_into_call_op import SinkNegligibleOpsIntoCallOp
 from mpmd.passes.import_.unroll_for_loops import UnrollForLoops
 from mpmd.passes.import_.validate_named_ops_in_mpmd_func import ValidateNamedOpsInMpmdFunc
-from mpmd.passes.registry import find
+from mpmd.passes.optimize.merge_user_fragments_into_scheduling_units import (
+    MergeUserFragmentsIntoSchedulingUnits,
+)
+from mpmd.passes.optimize.split_bwd_fragments import SplitBwdFragments
 
 
 @dataclass(frozen=True)
@@ -62,7 +78,12 @@ class ImportPipeline(Pipeline):
         parse=parse_indices,
         format=format_assignment,
     )
-    constraints: str = option("", "Inputs and outputs that share a mesh: 0:0,1:2.")
+    constraints: Constraints = option(
+        (),
+        "Inputs and outputs that share a mesh: 0:0,1:2.",
+        parse=parse_constraints,
+        format=format_constraints,
+    )
     infer_transfers: bool = option(False, "Add the transfers that mesh inference misses.")
     infer_cross_mesh_reductions: bool = option(
         False, "Turn annotated reductions over values of several meshes into transfers and adds."
@@ -123,12 +144,12 @@ class ImportPipeline(Pipeline):
             *meshes,
             UnrollForLoops(),
             # Folds what an iteration's number made constant, and slices of what was just stacked.
-            _named("mpmd-fold"),
+            Fold(),
             CppPass("func.func(canonicalize)"),
             FromUnrollToCallCounter(),
             *([NumberCalls()] if self.accumulate_in_order else []),
             # While sums are plain additions of what calls with counters return.
-            *([_named("mpmd-accumulate-in-order")] if self.accumulate_in_order else []),
+            *([AccumulateInOrder()] if self.accumulate_in_order else []),
             # After unrolling, which shows what all calls of a function pass alike.
             SinkNegligibleOpsIntoCallOp(),
         ]
@@ -153,8 +174,7 @@ class ImportPipeline(Pipeline):
             IntroduceTransfers(),
             # Arguments that only pass through a callee have no use that tells their mesh.
             EraseUnusedCalleeBlockArguments(),
-            _named(
-                "mpmd-infer-mesh-pipeline",
+            InferMeshPipeline(
                 constraints=self.constraints,
                 infer_transfers=self.infer_transfers,
                 infer_cross_mesh_reductions=self.infer_cross_mesh_reductions,
@@ -163,10 +183,7 @@ class ImportPipeline(Pipeline):
 
     def _merge(self) -> list[Pass]:
         merging = [
-            _named(
-                "mpmd-absorb-inferred-fragments",
-                absorb_on_entry_point_function=self.absorb_on_entry_point_function,
-            ),
+            AbsorbInferredFragments(self.absorb_on_entry_point_function),
             self._merge_inferred(merge_any_consumer=True),
             self._merge_inferred(merge_sideways=True),
         ]
@@ -174,32 +191,31 @@ class ImportPipeline(Pipeline):
             # In callees, once for all their calls. After scheduling it would be too late for them.
             *([] if self.merge_after_scheduling else merging),
             # After merging, so that the transfers that it adds do not stand between fragments.
-            _named("mpmd-enforce-input-output-equisharding", constraints=self.constraints),
+            EnforceInputOutputEquisharding(self.constraints),
             # Merging leaves operands and results that are doubled or unused.
-            _named("mpmd-fragment-dedup"),
-            _named("mpmd-fragment-dce"),
-            _named("mpmd-remove-transfer-cycles"),
+            FragmentDedup(),
+            FragmentDce(),
+            RemoveTransferCycles(),
         ]
 
     def _merge_inferred(self, **options: bool) -> Pass:
-        keep = self.accumulate_in_order
-        return _named("mpmd-merge-inferred-fragments", keep_schedulable=keep, **options)
+        return MergeInferredFragments(keep_schedulable=self.accumulate_in_order, **options)
 
     def _flatten(self) -> list[Pass]:
         merging = [] if self.merge_after_scheduling else [self._merge_inferred()]
         return [
             # Before calls are inlined, so that a microbatch is a few calls and not a copy of all
             # bodies.
-            *([_named("mpmd-outline-fragments")] if self.outline_bodies else []),
-            _named("mpmd-call-inline"),
+            *([OutlineFragments()] if self.outline_bodies else []),
+            CallInline(),
             # The callees are not called any more.
             CppPass("symbol-dce"),
             # Inferred fragments of neighbouring calls now stand side by side.
             *merging,
             # Transfers start when their value is there, wherever the call stood.
-            _named("mpmd-move-transfers-to-producer"),
+            MoveTransfersToProducer(),
             # Schedules order one fragment per stage, direction and microbatch.
-            _named("mpmd-merge-user-fragments-into-scheduling-units"),
+            MergeUserFragmentsIntoSchedulingUnits(),
             # Last, as only whole backward units are worth splitting.
             *(self._split() if self.split_bwd_fragments else []),
         ]
@@ -212,20 +228,8 @@ class ImportPipeline(Pipeline):
             [] if lean else [CppPass("func.func(canonicalize{region-simplify=disabled})")]
         )
         return [
-            _named("mpmd-split-bwd-fragments", minimize_residuals=lean),
+            SplitBwdFragments(minimize_residuals=lean),
             *see_through,
             # Both halves take all that the whole took, until here.
-            _named("mpmd-fragment-dce"),
+            FragmentDce(),
         ]
-
-
-def _named(name: str, **options: bool | str) -> Pass:
-    """Returns pass `name` of another group, which must not be imported before it is used."""
-    cls = find(name)
-    assert cls is not None, f"there is no pass {name}"
-    texts = {
-        key.replace("_", "-"): str(value).lower() if isinstance(value, bool) else value
-        for key, value in options.items()
-        if value
-    }
-    return cls.parse(texts)

@@ -79,7 +79,11 @@ def main() -> int:
     blocks = np.array(jax.devices()[:_COUNT]).reshape(OPTIONS.stages, -1)
     topology = {f"mesh{i}": Mesh(block, ("data",)) for i, block in enumerate(blocks)}
     assignment = {f"stage{i}": f"mesh{i}" for i in range(OPTIONS.stages)}
-    config = mpmd.make_config(topology, assignment, pipeline_schedule=OPTIONS.schedule)
+    try:
+        config = mpmd.make_config(topology, assignment, pipeline_schedule=OPTIONS.schedule)
+    except ValueError as error:
+        print(f"train_gpt.py: error: {error}", file=sys.stderr)
+        return 2
     held_out_config = mpmd.make_config(topology, assignment)
 
     step = make_step(model, OPTIONS.microbatches)

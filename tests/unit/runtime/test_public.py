@@ -4,6 +4,11 @@ import os
 import subprocess
 import sys
 
+import jax
+import pytest
+
+from mpmd.runtime import public
+
 SCRIPT = """
 import sys
 sys.modules["mpmd.runtime._jax"] = None
@@ -27,3 +32,8 @@ def test_programs_run_without_the_private_calls():
         timeout=300,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_host_callbacks_are_refused_by_the_public_calls():
+    with pytest.raises(ValueError, match="calls back to the host"):
+        public.compile_text("", jax.devices()[:1], {}, [object()], lambda: ([], []))

@@ -57,9 +57,7 @@ def compile_text(
 ) -> PublicExecutable:
     """Compiles a module by putting its text into an exported function of the same signature."""
     if host_callbacks:
-        raise ValueError(
-            f"it calls back to the host, which the public calls of JAX {jax.__version__} cannot bind"
-        )
+        raise ValueError("it calls back to the host, which JAX's public calls cannot bind")
     inputs, outputs = signature()
     shardings = [argument.sharding for argument in inputs]
     targets = [result.sharding for result in outputs]

@@ -22,8 +22,7 @@ def interleaved_one_f_one_b(
     for mesh in range(num_meshes):
         line = Line(num_microbatches)
         step, chunk, microbatch = rounds(num_meshes, num_microbatches, stages_per_mesh)
-        stage = chunk * num_meshes + mesh
-        mirrored = (stages_per_mesh - 1 - chunk) * num_meshes + mesh
+        stage, mirrored = _stages(num_meshes, stages_per_mesh, mesh, chunk)
         lag = _lag(num_meshes, stages_per_mesh, mesh)
         line.add(stage, Kind.F, microbatch, 2 * step)
         line.add(mirrored, Kind.B, microbatch, 2 * (step + lag) + 1)
@@ -40,8 +39,7 @@ def interleaved_zero_bubble(
     for mesh in range(num_meshes):
         line = Line(num_microbatches)
         step, chunk, microbatch = rounds(num_meshes, num_microbatches, stages_per_mesh)
-        stage = chunk * num_meshes + mesh
-        mirrored = (stages_per_mesh - 1 - chunk) * num_meshes + mesh
+        stage, mirrored = _stages(num_meshes, stages_per_mesh, mesh, chunk)
         lag = _lag(num_meshes, stages_per_mesh, mesh)
         line.add(stage, Kind.F, microbatch, 3 * step)
         line.add(mirrored, Kind.Bi, microbatch, 3 * (step + lag) + 1)
@@ -67,3 +65,10 @@ def _lag(num_meshes: int, stages_per_mesh: int, mesh: int) -> int:
     if stages_per_mesh == 1:
         return num_meshes - 1 - mesh
     return (stages_per_mesh - 1) * num_meshes + 2 * (num_meshes - 1 - mesh)
+
+
+def _stages(
+    num_meshes: int, stages_per_mesh: int, mesh: int, chunk: IntArray
+) -> tuple[IntArray, IntArray]:
+    """Returns the stages of a mesh's forwards in order of `chunk`, and of the backwards."""
+    return chunk * num_meshes + mesh, (stages_per_mesh - 1 - chunk) * num_meshes + mesh

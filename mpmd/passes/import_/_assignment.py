@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.functions import topology_of
-from mpmd.passes.base import PassFailure
+from mpmd.passes.base import PassFailure, option
 
 
 @dataclass(frozen=True)
@@ -82,3 +83,13 @@ def check_mesh(where: ir.Operation, func: ir.Operation, place: Place) -> None:
         raise PassFailure(
             where, f"Topology doesn't have a mesh with name: {place.mesh}; it has: {known}"
         )
+
+
+def index_assignment(what: str) -> Any:
+    """Declares the option of a pass that puts arguments or results on meshes."""
+    return option(
+        (),
+        f"{what} numbers and their meshes: 0@m1,1@m2#pinned_host.",
+        parse=parse_indices,
+        format=format_assignment,
+    )

@@ -21,7 +21,7 @@ from mpmd.passes.import_._assignment import (
     IndexAssignment,
     NameAssignment,
     format_assignment,
-    parse_indices,
+    index_assignment,
     parse_names,
 )
 from mpmd.passes.import_._constraints import Constraints, format_constraints, parse_constraints
@@ -66,18 +66,8 @@ class ImportPipeline(Pipeline):
         parse=parse_names,
         format=format_assignment,
     )
-    input_assignment: IndexAssignment = option(
-        (),
-        "Argument numbers and their meshes: 0@m1,1@m2#pinned_host.",
-        parse=parse_indices,
-        format=format_assignment,
-    )
-    output_assignment: IndexAssignment = option(
-        (),
-        "Result numbers and their meshes: 0@m1,1@m2#pinned_host.",
-        parse=parse_indices,
-        format=format_assignment,
-    )
+    input_assignment: IndexAssignment = index_assignment("Argument")
+    output_assignment: IndexAssignment = index_assignment("Result")
     constraints: Constraints = option(
         (),
         "Inputs and outputs that share a mesh: 0:0,1:2.",

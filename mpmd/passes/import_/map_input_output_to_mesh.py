@@ -9,13 +9,12 @@ from typing import ClassVar
 from mpmd.dialect._jaxlib import ir
 from mpmd.dialect.attributes import mesh_tensor_type
 from mpmd.dialect.functions import entry_block, is_entry_point, terminator, update_function_type
-from mpmd.passes.base import FunctionPass, PassFailure, option
+from mpmd.passes.base import FunctionPass, PassFailure
 from mpmd.passes.import_._assignment import (
     IndexAssignment,
     Place,
     check_mesh,
-    format_assignment,
-    parse_indices,
+    index_assignment,
 )
 
 
@@ -36,18 +35,8 @@ class MapInputOutputToMesh(FunctionPass):
 
     name: ClassVar[str] = "mpmd-map-input-output-to-mesh"
 
-    input_assignment: IndexAssignment = option(
-        (),
-        "Argument numbers and their meshes: 0@m1,1@m2#pinned_host.",
-        parse=parse_indices,
-        format=format_assignment,
-    )
-    output_assignment: IndexAssignment = option(
-        (),
-        "Result numbers and their meshes: 0@m1,1@m2#pinned_host.",
-        parse=parse_indices,
-        format=format_assignment,
-    )
+    input_assignment: IndexAssignment = index_assignment("Argument")
+    output_assignment: IndexAssignment = index_assignment("Result")
 
     def applies_to(self, func: ir.Operation) -> bool:
         return is_entry_point(func)
